@@ -1,0 +1,179 @@
+"""The command `tmalab`: what it is called with, what it prints, how it exits. The work is done elsewhere.
+
+Every `--json` prints one JSON object on stdout, and nothing else goes there.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from tmalab import __version__
+from tmalab.texts import text
+
+AS_JSON = click.option("--json", "as_json", is_flag=True, help=text("cli.help-json"))
+UNREADABLE = 2  # exit status: what was given cannot be understood
+NO_GPU = 3  # exit status: the command needs a Hopper GPU, or the software to use it
+SIGNS = {"ok": ("✔", "green"), "absent": ("–", "yellow"), "wrong": ("✘", "red")}  # a finding's state: how it is shown
+
+
+@click.group(help=text("cli.help"), context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="tmalab")
+def main() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # a console without Unicode shows `?`, and never a traceback
+
+
+def say(sentence: str, style: str | None = None) -> None:
+    """Print a sentence in full, however narrow the terminal; markup in it is shown and not obeyed."""
+    Console(soft_wrap=True, highlight=False, markup=False).print(sentence, style=style)
+
+
+def print_json(result: dict[str, object]) -> None:
+    """The one JSON object on stdout."""
+    click.echo(json.dumps(result))
+
+
+def fail(sentence: str, status: int) -> NoReturn:
+    """End with one sentence on stderr."""
+    click.echo(f"tmalab: {sentence}", err=True)
+    sys.exit(status)
+
+
+@main.command(help=text("cli.help-lab"))
+@click.option("--folder", type=click.Path(path_type=Path), help=text("cli.help-lab-folder"))
+@click.option("--browser/--no-browser", default=True, help=text("cli.help-lab-browser"))
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def lab(folder: Path | None, browser: bool, arguments: tuple[str, ...]) -> None:
+    from tmalab import lab as workbook
+
+    folder = (folder or Path(workbook.DEFAULT_FOLDER)).absolute()
+    try:
+        new = workbook.fill(folder)
+    except OSError as error:
+        fail(text("cli.lab-unwritable", folder=folder, reason=error.strerror), UNREADABLE)
+    say(text("cli.lab-new", folder=folder, count=len(new)) if new else text("cli.lab-kept", folder=folder))
+    workbook.start(folder, browser, arguments)
+
+
+@main.command("map", help=text("cli.help-map"))
+@click.argument("source", metavar="FILE.json|HEX")
+@AS_JSON
+def judge_map(source: str, as_json: bool) -> None:
+    from tmalab.map_command import Unreadable, judge
+
+    try:
+        judgement = judge(source)
+    except Unreadable as error:
+        if as_json:
+            print_json({"legal": None, "error": str(error)})
+            sys.exit(UNREADABLE)
+        fail(str(error), UNREADABLE)
+    if as_json:
+        print_json(judgement.as_json())
+    else:
+        print_judgement(judgement)
+    sys.exit(0 if judgement.legal else 1)
+
+
+def print_judgement(judgement) -> None:
+    """Fields, broken rules and warnings of a tensor map, for people."""
+    table = Table(box=None, show_header=False)
+    for name, value in {**judgement.fields, **judgement.derived}.items():
+        table.add_row(name, hex(value) if name == "global_address" and isinstance(value, int) else str(value))
+    Console().print(table)
+    if judgement.legal:
+        say(text("cli.map-legal"), "green")
+    else:
+        say(text("cli.map-broken", count=len(judgement.violations)), "red")
+    for rule, message in judgement.violations:
+        say(f"  {rule}: {message}")
+    for warning in judgement.warnings:
+        say(text("cli.map-warning", warning=warning), "yellow")
+
+
+@main.command(help=text("cli.help-doctor"))
+@AS_JSON
+def doctor(as_json: bool) -> None:
+    from tmalab import doctor as examination
+
+    findings = examination.examine()
+    result = examination.as_json(findings)
+    if as_json:
+        print_json(result)
+    else:
+        for finding in findings:
+            sign, style = SIGNS[finding.state]
+            say(f"{sign} {finding.name:<9} {finding.found}", style)
+            if finding.mend:
+                say(f"  {'':<9} {finding.mend}")
+    sys.exit(0 if result["ok"] else 1)
+
+
+@main.command(help=text("cli.help-demo"))
+@AS_JSON
+@click.option("--svg", type=click.Path(path_type=Path), metavar="FILE", help=text("cli.help-demo-svg"))
+def demo(as_json: bool, svg: Path | None) -> None:
+    from tmalab import demo as demonstration
+
+    if svg:
+        try:
+            demonstration.save_svg(svg)
+        except OSError as error:
+            fail(text("cli.demo-unwritable", path=svg, reason=error.strerror), UNREADABLE)
+    try:
+        comparisons, message = demonstration.run(), None
+    except demonstration.NoHardware as error:
+        comparisons, message = [], str(error)
+    ok = message is None and all(comparison.ok for comparison in comparisons)
+    if as_json:
+        result = {"ok": ok, "cases": [comparison.as_json() for comparison in comparisons]}
+        print_json(result if message is None else {**result, "message": message})
+    for comparison in comparisons if not as_json else ():
+        print_comparison(comparison)
+    if message and not as_json:
+        fail(message, 1)
+    sys.exit(0 if ok else 1)
+
+
+def print_comparison(comparison) -> None:
+    """A case's picture, and what the comparison came to."""
+    Console().print(comparison.case.picture())
+    key, style = ("cli.demo-different", "red") if comparison.mismatches else ("cli.demo-same", "green")
+    values = {"mismatches": comparison.mismatches, "bytes": comparison.case.shared.nbytes, "source": comparison.source}
+    say(text(key, **values), style)
+    if not comparison.case.run.ok:
+        say(text("cli.demo-run", run=comparison.case.run), "red")
+
+
+@main.command(help=text("cli.help-record"))
+@click.argument("groups", nargs=-1)
+@click.option("--folder", type=click.Path(path_type=Path), help=text("cli.help-record-folder"))
+@AS_JSON
+def record(groups: tuple[str, ...], folder: Path | None, as_json: bool) -> None:
+    from tmalab.bootstrap import ROOT
+    from tmalab.gpu import recorder
+    from tmalab.gpu.device import why_no_gpu
+    from tmalab.recorded.cases import GROUPS
+
+    if unknown := sorted(set(groups) - set(GROUPS)):
+        fail(text("cli.record-unknown", names=", ".join(unknown), groups=", ".join(GROUPS)), UNREADABLE)
+    if reason := why_no_gpu():
+        fail(reason, NO_GPU)
+    in_checkout = (ROOT / "pyproject.toml").is_file()
+    folder = folder or (ROOT / "tmalab" / "recorded" if in_checkout else Path("recorded"))
+    try:
+        counts = recorder.record(folder, groups)
+    except RuntimeError as error:
+        fail(str(error), 1)
+    if as_json:
+        print_json({"folder": str(folder), "cases": counts})
+    else:
+        say(text("cli.record-done", count=sum(counts.values()), groups=", ".join(counts), folder=folder), "green")
