@@ -29,11 +29,15 @@ class Catalogue:
         self._area = lru_cache(maxsize=None)(self._read_area)
 
     def __call__(self, key: str, /, **values: object) -> str:
+        return self.template(key).format(**values)
+
+    def template(self, key: str) -> str:
+        """The sentence with its {places} open, for a figure that fills them in its own language (JavaScript)."""
         area, _, name = key.partition(".")
         for language in (os.environ.get("TMALAB_LANGUAGE", FALLBACK), FALLBACK):
             template = self._area(language, area).get(name)
             if template is not None:
-                return template.format(**values)
+                return template
         raise KeyError(f"no text {key!r} in {self.package}/texts/{FALLBACK}/{area}.toml")
 
     def languages(self) -> list[str]:
