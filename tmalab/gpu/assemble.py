@@ -1,0 +1,45 @@
+"""PTX to cubin, by NVIDIA's assembler through cuda.core. No GPU is needed; the driver is handed machine code only.
+
+>>> from tmalab.gpu.assemble import assemble
+>>> assemble(".version 8.0\\n.target sm_90a\\n.address_size 64\\n.visible .entry k() { ret; }", "k")[:4]
+b'\\x7fELF'
+"""
+
+from __future__ import annotations
+
+import re
+
+from cuda.core import Program, ProgramOptions
+
+from tmalab.gpu.errors import CompileError
+from tmalab.texts import text
+
+SHARED_LIMIT = 232_448  # bytes of shared memory that a CTA can have on sm_90: 227 KiB
+
+
+def assemble(ptx: str, name: str) -> bytes:
+    """The machine code of a PTX text for sm_90a; CompileError where the assembler refuses the kernel `name`."""
+    arrays = shared_arrays(ptx)
+    if sum(arrays) > SHARED_LIMIT:
+        shown = " + ".join(f"{size:,}" for size in arrays)
+        raise CompileError(text("gpu.too-much-shared", kernel=name, sum=shown, total=sum(arrays), limit=SHARED_LIMIT))
+    try:
+        return bytes(Program(ptx, "ptx", ProgramOptions(arch="sm_90a")).compile("cubin").code)
+    except Exception as error:  # cuda.core's linkers raise classes of their own, by toolkit version
+        raise CompileError(_reason(str(error))) from None
+
+
+def shared_arrays(ptx: str) -> list[int]:
+    """The sizes in bytes of a kernel's static shared arrays, in the order of their declarations."""
+    declared = re.findall(r"(?m)^\s*(?:\.visible\s+)?\.shared\s+\.align\s+\d+\s+\.b8\s+[\w$]+\[(\d+)\]", ptx)
+    return [int(size) for size in declared]
+
+
+def _reason(message: str) -> str:
+    """One sentence from an assembler's log."""
+    missing = re.search(r"Undefined reference to '(\w+)'|Unresolved extern function '(\w+)'", message)
+    if missing:
+        function = missing[1] or missing[2]
+        return text("gpu.float16-arithmetic") if "__half" in function else text("gpu.not-linked", function=function)
+    line = re.search(r"(?m)^.*(?:error|fatal)\s*:?\s*(.+)$", message)
+    return text("gpu.assembler", reason=(line[1] if line else message.strip().splitlines()[-1]).strip())

@@ -1,0 +1,119 @@
+"""Compile a kernel for sm_90a, the architecture of the H100 and H200. No GPU is needed.
+
+numba-cuda turns the Python function into PTX, the tensor maps among its parameters become 128 bytes by value, and
+NVIDIA's assembler makes a cubin. There are two texts of the same kernel: `Compiled.ptx` is what the learner wrote;
+`Compiled.bounded_ptx` is what is launched, in which a wait that lasts too long gives up (see `bounded_waits`).
+
+>>> import numpy as np
+>>> from tmalab.gpu.compile import compile_kernel
+>>> def fill(out):
+...     out[0] = 1
+>>> compile_kernel(fill, (np.zeros(4, np.int32),)).counts["instructions"]
+5
+"""
+
+from __future__ import annotations
+
+import re
+import types
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from numba import cuda
+from numba.cuda.types import void
+
+from tmalab.gpu.assemble import assemble, shared_arrays
+from tmalab.gpu.bounded_waits import bound_waits
+from tmalab.gpu.compile_errors import explained
+from tmalab.gpu.helpers import fingerprint, for_numba
+from tmalab.gpu.lowering import teach
+from tmalab.gpu.parameters import map_positions, maps_by_value
+from tmalab.gpu.signature import signature_of
+
+ARCHITECTURE = (9, 0, "a")
+_KEPT = 128  # compiled kernels; a notebook compiles each of its cells again and again
+_cache: OrderedDict[tuple, Compiled] = OrderedDict()
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A kernel compiled for one signature. `name` is its entry point in the PTX and the cubins."""
+
+    name: str
+    ptx: str
+
+    @cached_property
+    def bounded_ptx(self) -> str:
+        """The PTX that is launched: every wait gives up past a deadline, and leaves a note for the host."""
+        return bound_waits(self.ptx)
+
+    @cached_property
+    def cubin(self) -> bytes:
+        """The assembled kernel as the learner wrote it."""
+        return assemble(self.ptx, self.name)
+
+    @cached_property
+    def bounded_cubin(self) -> bytes:
+        """The assembled kernel with bounded waits."""
+        return assemble(self.bounded_ptx, self.name)
+
+    @cached_property
+    def counts(self) -> dict[str, int]:
+        """Of the PTX: instructions, bulk tensor copies, bytes of static shared memory."""
+        return {
+            "instructions": len(_statements(self.ptx)),
+            "bulk_tensor_copies": len(re.findall(r"\bcp\.async\.bulk\.tensor\b", self.ptx)),
+            "shared_bytes": sum(shared_arrays(self.ptx)),
+        }
+
+
+def compile_kernel(function: types.FunctionType, arguments: Sequence[Any]) -> Compiled:
+    """Compile a kernel's function for these arguments, or take it from the cache.
+
+    Raises CompileError, one sentence with the learner's line, where it does not compile or assemble, and TypeError
+    where an argument cannot be passed to a kernel.
+    """
+    signature = signature_of(function, arguments)
+    key = (fingerprint(function), signature)
+    if key not in _cache:
+        _cache[key] = _compile(function, signature)
+        while len(_cache) > _KEPT:
+            _cache.popitem(last=False)
+    _cache.move_to_end(key)
+    return _cache[key]
+
+
+def _compile(function: types.FunctionType, signature: tuple) -> Compiled:
+    teach()
+    with explained(function):
+        emitted, _ = cuda.compile_ptx(for_numba(function), void(*signature), cc=ARCHITECTURE)
+        name = re.sub(r"\W", "_", function.__name__)
+        compiled = Compiled(name, maps_by_value(tidy(emitted, name), map_positions(signature)))
+        compiled.cubin  # noqa: B018  what the assembler refuses does not compile
+    return compiled
+
+
+def tidy(ptx: str, name: str) -> str:
+    """PTX under readable names: the entry is the function, shared arrays count from 0. Same code, same text."""
+    entry = re.search(r"\.entry\s+([\w$]+)", ptx)[1]
+    ptx = re.sub(r"(?m)^\.common \.global .*NumbaEnv.*\n|^\t// (?:begin|end) inline asm\n", "", ptx).replace(
+        entry, name
+    )
+    renamed: dict[str, str] = {}
+
+    def rename(found: re.Match) -> str:
+        stem = {"_cudapy_smem": "shared", "barriers": "barriers"}[found[1]]
+        return renamed.setdefault(found[0], f"{stem}_{sum(new.startswith(stem) for new in renamed.values())}")
+
+    return re.sub(r"\b(_cudapy_smem|barriers)_\d+\b", rename, ptx)
+
+
+def _statements(ptx: str) -> list[str]:
+    """The instructions in the bodies of a PTX text, without directives, labels and comments."""
+    code = re.sub(r"//.*", "", ptx)
+    bodies = "".join(re.findall(r"\)\s*(?:\.\w+[^{;]*)?\{(.*?)\n\}", code, re.DOTALL))
+    pieces = (re.sub(r"^(?:\s*(?:[{}]|[\w$]+:))*", "", piece).strip() for piece in bodies.split(";"))
+    return [piece for piece in pieces if piece and not piece.startswith((".", "}"))]

@@ -1,0 +1,81 @@
+"""Helpers and constants of a kernel: what it finds in its globals and closure when it is compiled.
+
+A helper is a `tmalab.device` object. numba inlines only its own functions, so a kernel is compiled from a copy in which
+each helper is `cuda.jit(device=True, inline="always")` of the helper's own copy. The kernel itself stays as it is.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Hashable, Iterator
+from typing import Any
+
+import numpy as np
+from numba import cuda
+
+from tmalab.gpu.kernel_language import check_language
+from tmalab.launch import Device
+
+
+def for_numba(function: types.FunctionType) -> types.FunctionType:
+    """A copy of a function for numba, with every helper that it names, or reaches as `module.name`, replaced.
+
+    Raises CompileError where it, or a helper, is not in the kernel language.
+    """
+    check_language(function)
+    names = set(_names(function.__code__))
+    scope = {
+        name: _value_for_numba(value, names) if name in names else value for name, value in function.__globals__.items()
+    }
+    closure = tuple(types.CellType(_value_for_numba(cell.cell_contents, names)) for cell in function.__closure__ or ())
+    copy = types.FunctionType(function.__code__, scope, function.__name__, function.__defaults__, closure or None)
+    copy.__qualname__, copy.__module__ = function.__qualname__, function.__module__
+    return copy
+
+
+def fingerprint(function: types.FunctionType) -> tuple:
+    """What a compiled kernel depends on beside its signature: the code and the values of the names that it uses."""
+    names = sorted(set(_names(function.__code__)))
+    found = [(name, _value(function.__globals__[name], names)) for name in names if name in function.__globals__]
+    cells = [_value(cell.cell_contents, names) for cell in function.__closure__ or ()]
+    return function.__code__, tuple(found), tuple(cells)
+
+
+def _names(code: types.CodeType) -> Iterator[str]:
+    """The global and attribute names of a function and of those defined inside it."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _names(constant)
+
+
+def _value_for_numba(value: Any, names: set[str]) -> Any:
+    if isinstance(value, Device):
+        return cuda.jit(device=True, inline="always")(for_numba(value.function))
+    helpers = _module_helpers(value, names)
+    if not helpers:
+        return value
+    module = types.ModuleType(value.__name__)
+    vars(module).update(vars(value))
+    vars(module).update({name: _value_for_numba(helper, names) for name, helper in helpers.items()})
+    return module
+
+
+def _module_helpers(value: Any, names: Any) -> dict[str, Device]:
+    if not isinstance(value, types.ModuleType):
+        return {}
+    return {name: vars(value)[name] for name in names if isinstance(vars(value).get(name), Device)}
+
+
+def _value(value: Any, names: Any) -> Any:
+    if isinstance(value, Device):
+        return fingerprint(value.function)
+    if isinstance(value, (int, float, complex, str, bytes, bool, type(None))):
+        return type(value), value
+    if isinstance(value, np.ndarray):
+        return value.shape, str(value.dtype), value.tobytes()
+    if isinstance(value, tuple):
+        return tuple(_value(part, names) for part in value)
+    identity = value if isinstance(value, Hashable) else id(value)
+    helpers = _module_helpers(value, names)
+    return identity, tuple(sorted((name, fingerprint(helper.function)) for name, helper in helpers.items()))

@@ -1,0 +1,148 @@
+"""Launch a kernel on a Hopper GPU and say how it went.
+
+The kernel is compiled with bounded waits, its buffers go to the device and come back. cuda.core's launcher takes no
+128-byte arguments, so the launch is the driver's own. What the hardware reports about a wrong kernel, a wait without
+end or a fault, is in the Run; whatever else is wrong raises with one sentence.
+
+>>> import numpy as np, tmalab
+>>> from numba import cuda
+>>> @tmalab.kernel
+... def fill(out):
+...     out[cuda.threadIdx.x] = 7
+>>> from tmalab.gpu.launch import run_on_gpu      # run_on_gpu(fill, 1, 32, (np.zeros(32, np.int32),)).ok
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import time
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tmalab.faults import TmaFault
+from tmalab.gpu.bounded_waits import LIMIT_NS, SIZE, SYMBOL, Notes, fresh_notes, read_notes
+from tmalab.gpu.compile import Compiled, compile_kernel
+from tmalab.gpu.deadlock import as_hazard, deadlock_of
+from tmalab.gpu.device import FAULTS, NOT_READY, DriverError, call, hopper, stop
+from tmalab.gpu.errors import CompileError, GpuStopped
+from tmalab.gpu.memory import download, on_device, parameters
+from tmalab.run import Run
+from tmalab.texts import text
+
+if TYPE_CHECKING:
+    from tmalab.launch import Kernel
+
+Triple = tuple[int, int, int]
+ENDLESS_SECONDS = 30  # a kernel that still runs so long after its waits must have given up never ends
+
+
+_LIKELY = {  # kind of fault: the rule that was most likely broken
+    "illegal_instruction": "gpu.likely-illegal-instruction",
+    "misaligned_address": "gpu.likely-misaligned-address",
+    "illegal_address": "gpu.likely-illegal-address",
+}
+
+
+class Loaded(NamedTuple):
+    """A kernel in the driver: its handle, and the device address of the notes that its waits leave."""
+
+    library: Any
+    kernel: Any
+    notes: int
+
+
+def run_on_gpu(
+    kernel: Kernel,
+    grid: Triple,
+    block: Triple,
+    args: Sequence[Any],
+    cluster: Triple = (1, 1, 1),
+    limit_ns: int = LIMIT_NS,
+) -> Run:
+    """Launch once and wait for the end. Arrays change in place, unless the kernel faults.
+
+    Sizes are CTAs and threads, x first; `limit_ns` is how long waits may fail before the launch counts as a deadlock.
+    Raises GpuUnavailable without a Hopper GPU, GpuStopped where this process has lost it.
+    """
+    gpu = hopper()
+    gpu.use()
+    try:
+        compiled = compile_kernel(kernel.function, args)
+    except CompileError as error:
+        return Run(on="gpu", compiling=lambda failed=error: failed)
+    loaded = _loaded(compiled)
+    try:
+        with on_device(args) as layout:
+            call("cuMemcpyHtoD", loaded.notes, fresh_notes(limit_ns), len(fresh_notes()))
+            _launch(loaded.kernel, grid, block, cluster, parameters(args, layout))
+            _finish(limit_ns)
+            download(layout)
+            notes = _notes(loaded)
+    except DriverError as error:
+        if error.code not in FAULTS:
+            raise
+        return Run(on="gpu", fault=_fault(kernel.__name__, FAULTS[error.code]))
+    if not notes.count:
+        return Run(on="gpu")
+    deadlock = deadlock_of(notes, math.prod(block))
+    return Run(on="gpu", deadlock=deadlock, hazards=[as_hazard(deadlock)])
+
+
+@lru_cache(maxsize=32)
+def _loaded(compiled: Compiled) -> Loaded:
+    library = call("cuLibraryLoadData", compiled.bounded_cubin, [], [], 0, [], [], 0)
+    kernel = call("cuLibraryGetKernel", library, compiled.name.encode())
+    notes, _ = call("cuLibraryGetGlobal", library, SYMBOL.encode())
+    return Loaded(library, kernel, int(notes))
+
+
+def _launch(kernel: Any, grid: Triple, block: Triple, cluster: Triple, values: list[Any]) -> None:
+    """Start the kernel on the default stream."""
+    from cuda.bindings import driver
+
+    config = driver.CUlaunchConfig()
+    config.gridDimX, config.gridDimY, config.gridDimZ = grid
+    config.blockDimX, config.blockDimY, config.blockDimZ = block
+    if cluster != (1, 1, 1):
+        attribute = driver.CUlaunchAttribute()
+        attribute.id = driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+        size = attribute.value.clusterDim
+        size.x, size.y, size.z = cluster
+        config.attrs, config.numAttrs = [attribute], 1
+    pointers = (ctypes.c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
+    call("cuLaunchKernelEx", config, driver.CUfunction(int(kernel)), ctypes.addressof(pointers), 0)
+
+
+def _finish(limit_ns: int) -> None:
+    """Wait until the kernel has ended; GpuStopped where it seems that it never will."""
+    from cuda.bindings import driver
+
+    stream = driver.CUstream(0)
+    begin = time.monotonic()
+    deadline = begin + limit_ns / 1e9 + ENDLESS_SECONDS
+    while (now := time.monotonic()) < deadline:
+        try:
+            call("cuStreamQuery", stream)
+            return
+        except DriverError as error:
+            if error.code != NOT_READY:
+                raise
+        time.sleep(0 if now < begin + 0.01 else 0.001)
+    reason = text("gpu.endless", seconds=ENDLESS_SECONDS)
+    stop(reason)
+    raise GpuStopped(text("gpu.stopped", reason=reason))
+
+
+def _notes(loaded: Loaded) -> Notes:
+    memory = ctypes.create_string_buffer(SIZE)
+    call("cuMemcpyDtoH", ctypes.addressof(memory), loaded.notes, SIZE)
+    return read_notes(memory.raw)
+
+
+def _fault(kernel: str, kind: str) -> TmaFault:
+    """What the driver said, which rule is likely, and that this process is done with the GPU."""
+    reason = text("gpu.faulted", kernel=kernel, likely=text(_LIKELY[kind]))
+    stop(reason)
+    return TmaFault(kind, text("gpu.fault", reason=reason))

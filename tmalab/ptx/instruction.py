@@ -1,0 +1,132 @@
+"""An instruction: one PTX mnemonic as a plain Python object that means the same in both worlds.
+
+Called from a simulated kernel it checks its operands and acts for the current thread. In compiled code `tmalab.gpu`
+teaches it to numba at the first compile and its PTX text is emitted; nothing here knows about numba.
+
+>>> from tmalab import ptx
+>>> ptx.mbarrier_arrive_expect_tx.text
+'mbarrier.arrive.expect_tx.shared::cta.b64 $result, [$bar], $bytes;'
+>>> ptx.mbarrier_arrive_expect_tx
+<instruction mbarrier_arrive_expect_tx(bar: Shared, bytes: U32) -> State>
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from string import Template
+from typing import Any
+
+from tmalab.ptx.operands import Given, Kind, Map, OperandError, classify
+from tmalab.texts import text
+
+
+class Instruction:
+    """A PTX instruction: its text, its operands by name and kind, and what it means in the simulator.
+
+    `text` is the PTX line with `$name` for each operand and `$result` for what is returned. `body(thread, *operands)`
+    is its meaning for one simulated thread. A `pure` instruction computes a value and touches nothing else.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        template: str,
+        operands: dict[str, Kind],
+        body: Callable[..., Any],
+        doc: str,
+        returns: Kind | None = None,
+        defaults: dict[str, Any] | None = None,
+        pure: bool = False,
+    ):
+        _check_template(name, template, operands, returns)
+        self.__name__ = self.__qualname__ = name
+        self.__module__ = "tmalab.ptx"
+        self.__doc__ = doc
+        self.text, self.operands, self.returns, self.pure = template, operands, returns, pure
+        self.defaults = defaults or {}
+        self._body = body
+        self._kinds = tuple(operands.items())
+        self.__signature__ = inspect.Signature(
+            [
+                inspect.Parameter(
+                    operand,
+                    inspect.Parameter.POSITIONAL_OR_KEYWORD,
+                    default=self.defaults.get(operand, inspect.Parameter.empty),
+                    annotation=kind,
+                )
+                for operand, kind in operands.items()
+            ],
+            return_annotation=returns,
+        )
+
+    def __repr__(self) -> str:
+        return f"<instruction {self.__name__}{self.__signature__}>"
+
+    def __get__(self, instance: object, owner: type | None = None) -> Instruction:
+        """An instruction is no method; that it could be asked makes help() describe it as it does a function."""
+        return self
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        """Act for the simulated thread that is running now."""
+        from tmalab.simulator.context import current_thread
+
+        thread = current_thread()
+        if named or len(arguments) != len(self._kinds):
+            arguments = self.bind(arguments, named)
+        return self._body(thread, *[self._convert(thread, *kind, value) for kind, value in zip(self._kinds, arguments)])
+
+    def bind(self, arguments: tuple, named: dict[str, Any]) -> tuple:
+        """The operands in order, defaults filled in; OperandError where they do not fit the signature."""
+        try:
+            bound = self.__signature__.bind(*arguments, **named)
+        except TypeError:
+            raise OperandError(self.arity()) from None
+        bound.apply_defaults()
+        return bound.args
+
+    def arity(self) -> str:
+        """The sentence for operands that do not fit the signature."""
+        shown = ", ".join(str(p.replace(annotation=p.empty)) for p in self.__signature__.parameters.values())
+        return text("ptx.arity", instruction=self.__name__, operands=shown)
+
+    def _convert(self, thread: Any, operand: str, kind: Kind, value: Any) -> Any:
+        if kind is Map and getattr(value, "space", None) == "global":
+            kind.check(self.__name__, operand, classify(value))
+            return thread.global_map(value)
+        kind.check(self.__name__, operand, classify(value))
+        converted = kind.convert(value)
+        kind.check_value(self.__name__, operand, converted)
+        return converted
+
+
+def instruction(template: str, pure: bool = False) -> Callable[[Callable[..., Any]], Instruction]:
+    """Make an instruction of a function: its annotations are the operand kinds, its body the simulated meaning."""
+
+    def make(body: Callable[..., Any]) -> Instruction:
+        signature = inspect.signature(body, eval_str=True)
+        _, *parameters = signature.parameters.values()  # the first one is the thread
+        returned = signature.return_annotation
+        return Instruction(
+            body.__name__,
+            template,
+            {p.name: p.annotation for p in parameters},
+            body,
+            inspect.getdoc(body) or "",
+            returns=returned if isinstance(returned, Kind) else None,
+            defaults={p.name: p.default for p in parameters if p.default is not p.empty},
+            pure=pure,
+        )
+
+    return make
+
+
+def _check_template(name: str, template: str, operands: dict[str, Kind], returns: Kind | None) -> None:
+    """Every operand stands in the text, which names nothing else: a slip would be silent in compiled code."""
+    wanted = {*operands, *(["result"] if returns else [])}
+    named = set(Template(template).get_identifiers())
+    if named != wanted:
+        raise ValueError(f"{name}: the text names {sorted(named)}, the operands are {sorted(wanted)}")
+
+
+__all__ = ["Given", "Instruction", "OperandError", "instruction"]

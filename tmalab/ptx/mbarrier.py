@@ -1,0 +1,177 @@
+"""mbarrier: the barrier in shared memory that counts arrivals and bytes.
+
+It is 64 bits, 8-byte aligned. Its phase completes when no arrival is pending and every promised byte has come; then the
+next phase begins with the full count. A load credits its bytes to the barrier that it was given.
+
+An arrive has release and a wait has acquire semantics at CTA scope. `_cluster_scope` widens the scope to the cluster,
+`_relaxed` drops the ordering. Try it:
+
+>>> from tmalab import ptx
+>>> ptx.mbarrier_try_wait_parity_cluster_scope.text
+'mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 $result, [$bar], $parity;'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tmalab.ptx.instruction import Instruction, instruction
+from tmalab.ptx.operands import U32, BarrierArray, Immediate, Predicate, Shared, State
+
+
+@instruction(".shared .align 8 .b64 $result[$n];")
+def mbarrier_array(thread, n: Immediate) -> BarrierArray:
+    """n barriers in shared memory: an (n, 1) uint64 array, 8-byte aligned, so that full[s] is a place.
+
+    Each place in the source that calls it has an array of its own. Every barrier must be initialised before its use.
+    """
+    return thread.mbarrier_array(n)
+
+
+@instruction("mbarrier.init.shared::cta.b64 [$bar], $count;")
+def mbarrier_init(thread, bar: Shared, count: U32) -> None:
+    """Make a barrier that expects `count` arrivals a phase, 1 to 1,048,575.
+
+    Orders nothing: other threads may use the barrier after a CTA barrier, other CTAs after fence_mbarrier_init and a
+    cluster barrier. Source: PTX ISA, mbarrier.init.
+    """
+    thread.mbarriers.init(bar, count)
+
+
+@instruction("mbarrier.inval.shared::cta.b64 [$bar];")
+def mbarrier_inval(thread, bar: Shared) -> None:
+    """End the barrier, so that its 8 bytes may be memory or be initialised again. Source: PTX ISA, mbarrier.inval."""
+    thread.mbarriers.inval(bar)
+
+
+@instruction("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [$bar], $bytes;")
+def mbarrier_expect_tx(thread, bar: Shared, bytes: U32) -> None:
+    """Promise `bytes` more bytes to the current phase; no arrival. Orders nothing.
+
+    Source: PTX ISA, mbarrier.expect_tx.
+    """
+    thread.mbarriers.expect_tx(bar, bytes)
+
+
+@instruction("mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [$bar], $bytes;")
+def mbarrier_complete_tx(thread, bar: Shared, bytes: U32) -> None:
+    """Credit `bytes` bytes by hand, as a copy would; no arrival. Orders nothing.
+
+    Source: PTX ISA, mbarrier.complete_tx.
+    """
+    thread.mbarriers.complete_tx(bar, bytes)
+
+
+@instruction("mbarrier.arrive.noComplete.shared::cta.b64 $result, [$bar], $count;")
+def mbarrier_arrive_no_complete(thread, bar: Shared, count: U32) -> State:
+    """Arrive `count` times where that cannot complete the phase (undefined where it would); returns the state.
+
+    Release at CTA scope. Source: PTX ISA, mbarrier.arrive.
+    """
+    return thread.mbarriers.arrive_no_complete(bar, count)
+
+
+@instruction("mbarrier.pending_count.b64 $result, $state;", pure=True)
+def mbarrier_pending_count(thread, state: State) -> U32:
+    """The pending arrivals that an arrive found, from its state. Source: PTX ISA, mbarrier.pending_count."""
+    return thread.mbarriers.pending_count(state)
+
+
+@instruction(
+    "{ .reg .pred done; WAIT: mbarrier.try_wait.parity.shared::cta.b64 done, [$bar], $parity; @!done bra WAIT; }"
+)
+def mbarrier_wait_parity(thread, bar: Shared, parity: U32) -> None:
+    """Wait until the phase of this parity has completed: `while not mbarrier_try_wait_parity(bar, parity): pass`.
+
+    Parity 0 is the first phase; on a fresh barrier a wait for parity 1 returns at once. Acquire at CTA scope: what the
+    phase's arrivals and copies wrote is visible afterwards. Source: PTX ISA, mbarrier.try_wait.
+    """
+    thread.mbarriers.wait_parity(bar, parity)
+
+
+# The forms of an operation that orders memory: suffix of the name, PTX qualifier, does it order, scope, what to tell.
+_FORMS = (
+    ("", "", True, "cta", "{Order} at CTA scope."),
+    ("_relaxed", ".relaxed.cta", False, "cta", "Relaxed: it orders nothing."),
+    ("_cluster_scope", ".{order}.cluster", True, "cluster", "{Order} at cluster scope."),
+    ("_relaxed_cluster_scope", ".relaxed.cluster", False, "cluster", "Relaxed, for barriers that a cluster shares."),
+)
+
+# Operations that arrive: name, PTX line, operands, what it does. All return the state and release.
+_ARRIVES = (
+    (
+        "mbarrier_arrive",
+        "mbarrier.arrive{form}.shared::cta.b64 $result, [$bar], $count;",
+        {"bar": Shared, "count": U32},
+        "Arrive `count` times: as many arrivals fewer are pending. Returns the state, for a wait.",
+    ),
+    (
+        "mbarrier_arrive_expect_tx",
+        "mbarrier.arrive.expect_tx{form}.shared::cta.b64 $result, [$bar], $bytes;",
+        {"bar": Shared, "bytes": U32},
+        "Promise `bytes` more bytes to the current phase, then arrive once. Returns the state, for a wait.",
+    ),
+    (
+        "mbarrier_arrive_drop",
+        "mbarrier.arrive_drop{form}.shared::cta.b64 $result, [$bar], $count;",
+        {"bar": Shared, "count": U32},
+        "Arrive `count` times, and expect as many arrivals fewer in all later phases. Returns the state.",
+    ),
+)
+
+# Operations that look whether a phase has completed. All return a boolean and acquire if it is true.
+_WAITS = (
+    (
+        "mbarrier_{kind}_wait",
+        "mbarrier.{kind}_wait{form}.shared::cta.b64 $result, [$bar], $state;",
+        {"bar": Shared, "state": State},
+        "Has the phase completed in which the arrive returned `state`?",
+    ),
+    (
+        "mbarrier_{kind}_wait_parity",
+        "mbarrier.{kind}_wait.parity{form}.shared::cta.b64 $result, [$bar], $parity;",
+        {"bar": Shared, "parity": U32},
+        "Has the phase of this parity completed? The current phase has not, the one before it has.",
+    ),
+)
+_KINDS_OF_WAIT = {
+    "test": "Answers at once.",
+    "try": "May suspend the thread until it has, or until a time limit of the hardware: loop until it is true.",
+}
+
+
+def _arrive_body(method: str, ordered: bool, scope: str) -> Callable[..., Any]:
+    return lambda thread, bar, n: getattr(thread.mbarriers, method)(bar, n, release=ordered, scope=scope)
+
+
+def _wait_body(method: str, ordered: bool, scope: str) -> Callable[..., Any]:
+    return lambda thread, bar, which: getattr(thread.mbarriers, method)(bar, which, acquire=ordered, scope=scope)
+
+
+def _mnemonic(line: str) -> str:
+    return line.split("{form}")[0]
+
+
+def _define() -> None:
+    for suffix, qualifier, ordered, scope, note in _FORMS:
+        for name, line, operands, doc in _ARRIVES:
+            text = line.replace("{form}", qualifier.format(order="release"))
+            doc = f"{doc}\n\n{note.format(Order='Release')} Source: PTX ISA, {_mnemonic(line)}."
+            body = _arrive_body(name.removeprefix("mbarrier_"), ordered, scope)
+            defaults = {"count": 1} if "count" in operands else None
+            _add(Instruction(name + suffix, text, operands, body, doc, State, defaults))
+        for kind, promptness in _KINDS_OF_WAIT.items():
+            for name, line, operands, doc in _WAITS:
+                name, line = name.format(kind=kind), line.replace("{kind}", kind)
+                text = line.replace("{form}", qualifier.format(order="acquire"))
+                doc = f"{doc}\n\n{promptness} {note.format(Order='Acquire')} Source: PTX ISA, {_mnemonic(line)}."
+                body = _wait_body(name.removeprefix("mbarrier_"), ordered, scope)
+                _add(Instruction(name + suffix, text, operands, body, doc, Predicate))
+
+
+def _add(made: Instruction) -> None:
+    globals()[made.__name__] = made
+
+
+_define()
