@@ -1,0 +1,92 @@
+"""Run: what one launch of a kernel came to, in the simulator or on a GPU.
+
+The kernel's results are in the NumPy arguments, which change in place; a Run says whether they can be trusted. What a
+kernel does wrong never raises: it is here.
+
+>>> Run(on="simulator", seed=0).ok
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from tmalab.faults import TmaFault
+from tmalab.texts import text
+
+
+class KernelFault(TmaFault):
+    """A kernel that stopped for a reason of its own, not the hardware's: its Python raised, or it never ends.
+
+    `.kind` is "python_error" or "endless_loop"; `.file`, `.line` and `.thread` say where.
+    """
+
+    def __init__(self, kind: str, message: str, file: str | None = None, line: int | None = None, thread: str = ""):
+        Exception.__init__(self, message)
+        self.kind, self.file, self.line, self.thread = kind, file, line, thread
+        self.cuda_error = None
+
+    def __reduce__(self):
+        return KernelFault, (self.kind, str(self), self.file, self.line, self.thread)
+
+
+@dataclass(repr=False)
+class Run:
+    """The result of a launch.
+
+    on             "simulator" or "gpu"
+    seed           the seed of a simulated run: the same seed repeats it exactly
+    hazards        what the kernel does wrong, whether or not this run went wrong: .name .message .accesses .fix
+    deadlock       None, or the report: .message and who waits on what
+    fault          None, or the TmaFault that ended the kernel
+    trace          the last events, oldest first
+    warnings       sentences about what is legal but doubtful
+    """
+
+    on: str
+    seed: int | None = None
+    hazards: list[Any] = field(default_factory=list)
+    deadlock: Any = None
+    fault: TmaFault | None = None
+    trace: Sequence[Any] = ()
+    warnings: list[str] = field(default_factory=list)
+    compiling: Callable[[], Exception | None] = field(default=lambda: None, compare=False)
+
+    @property
+    def ok(self) -> bool:
+        """No hazard, no deadlock, no fault, and it compiles for sm_90a where numba-cuda is installed."""
+        clean = not self.hazards and self.deadlock is None and self.fault is None
+        return clean and self.compile_error is None
+
+    @cached_property
+    def compile_error(self) -> Exception | None:
+        """Why the GPU's compiler refuses this kernel; None when it compiles, or where no compiler is installed.
+
+        Compiled at the first look (half a second the first time, then kept).
+        """
+        return self.compiling()
+
+    def __repr__(self) -> str:
+        return f"<Run on={self.on!r} seed={self.seed}: {self._verdict()}>"
+
+    def __str__(self) -> str:
+        """The verdict, then every report in full."""
+        reports = [*map(str, self.hazards), *self.warnings]
+        if self.fault is not None:
+            reports.insert(0, str(self.fault))
+        if self.compile_error is not None:
+            reports.append(str(self.compile_error))
+        return "\n".join([self._verdict(), *reports])
+
+    def _verdict(self) -> str:
+        if self.ok:
+            return text("kernel.verdict-ok")
+        found = [hazard.name for hazard in self.hazards]
+        if self.fault is not None:
+            found.append(self.fault.kind)
+        if self.compile_error is not None:
+            found.append(text("kernel.verdict-compile"))
+        return ", ".join(found)

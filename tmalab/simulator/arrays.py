@@ -1,0 +1,322 @@
+"""Arrays as a simulated kernel sees them: an element is a value, anything less is a place.
+
+`tile[i, j]` reads an element as numba would give it: a NumPy scalar of a float array, a plain int of an integer array
+(np.uint64 of a uint64 array, so that a barrier's value is never taken for its place). `ring[stage]` and `a[stage, 64:]`
+are smaller arrays, which stand for the address of their first element. Assignment narrows.
+
+Every access is logged by one number, so that races can be looked for in bulk:
+
+    byte address << 5 | log2(bytes) << 2 | kind            kind: READ, WRITE or ATOMIC
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import product
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tmalab.simulator.context import now
+from tmalab.simulator.errors import KernelError
+from tmalab.texts import text
+
+if TYPE_CHECKING:
+    from tmalab.simulator.memory import Memory
+
+READ, WRITE, ATOMIC, SAME = range(4)  # kinds of access; SAME: a write of the value that was there
+KIND_BITS, SIZE_SHIFT, ADDRESS_SHIFT = 0b11, 2, 5
+
+
+class Array:
+    """An array in simulated memory: base class and general form; `Vector` and `Matrix` are the short ways.
+
+    shape, ndim, size, dtype, itemsize, nbytes, strides   as NumPy's (strides in bytes)
+    address     of the first element, in bytes, in the CTA's shared window or in flat global memory
+    space       "shared", "global" or "local"
+    name        the variable or parameter that it came from, where known
+    """
+
+    __slots__ = (
+        "_lengths", "_note", "_origin", "_read", "_step", "_steps", "_words", "_write",
+        "address", "dtype", "memory", "name", "shape", "writable",
+    )  # fmt: skip
+
+    def __init__(self, parent: Array | None, origin: int, shape: tuple[int, ...], steps: tuple[int, ...]):
+        """A view of `parent` from element `origin` on; `steps` in elements."""
+        self.shape, self._steps, self._origin = shape, steps, origin
+        if parent is not None:
+            self._adopt(parent)
+
+    def _adopt(self, parent: Array) -> None:
+        self.memory, self.dtype, self.name, self.writable = parent.memory, parent.dtype, parent.name, parent.writable
+        self._words, self._note = parent._words, parent._note
+        self._step, self._read, self._write = parent._step, parent._read, parent._write
+        self.address = parent.address + (self._origin - parent._origin) * self.dtype.itemsize
+        self._shorten()
+
+    def _shorten(self) -> None:
+        """What a subclass keeps at hand."""
+
+    @property
+    def space(self) -> str:
+        return self.memory.space
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        return prod(self.shape)
+
+    @property
+    def itemsize(self) -> int:
+        return self.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        return self.size * self.itemsize
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        return tuple(step * self.itemsize for step in self._steps)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[i] for i in range(len(self)))
+
+    def __repr__(self) -> str:
+        return f"<{self.space} array {self.name or ''} {self.shape} {self.dtype} at {self.address:#x}>"
+
+    def __getitem__(self, index: Any) -> Any:
+        place = self._locate(index, READ)
+        if isinstance(place, Array):
+            return place
+        if place is None:
+            return self._garbage()
+        value = self._words[place]
+        self._note(place * self._step + self._read)
+        return value
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        place = self._locate(index, WRITE)
+        if isinstance(place, Array):
+            place._fill(value)
+        elif place is not None:
+            self._store(place, value)
+
+    def update(self, index: Any, change: Callable[[Any], Any]) -> Any:
+        """Replace an element by `change` of it, as one atomic access; returns the element before."""
+        place = self._locate(index, ATOMIC)
+        if isinstance(place, Array):
+            raise KernelError(text("simulator.atomic-place", array=self.name, index=_shown(index)))
+        if place is None:
+            return self._garbage()
+        before = self._words[place]
+        self._assign(place, change(before))
+        self._note(place * self._step + self._read + ATOMIC)
+        return before
+
+    def _store(self, place: int, value: Any) -> None:
+        self._assign(place, value)
+        self._note(place * self._step + self._write)
+
+    def _assign(self, place: int, value: Any) -> None:
+        """Put a value into an element, cast as numba casts it."""
+        if not self.writable:
+            raise KernelError(text("simulator.read-only", array=self.name))
+        try:
+            self._words[place] = value
+        except (TypeError, ValueError, OverflowError):
+            self._words[place] = _narrowed(value, self.dtype, self.name)
+
+    def _fill(self, value: Any) -> None:
+        """Assign to every element: one value, or those of an array of the same shape."""
+        source = value if isinstance(value, Array) else None
+        if source is not None and source.shape != self.shape:
+            raise KernelError(text("simulator.fill-shape", array=self.name, shape=self.shape, given=source.shape))
+        for index in product(*map(range, self.shape)):
+            self._store(self._place(index), value if source is None else source[index])
+
+    def _place(self, index: tuple[int, ...]) -> int:
+        return self._origin + sum(i * step for i, step in zip(index, self._steps))
+
+    def _locate(self, index: Any, kind: int) -> int | Array | None:
+        """The number of an element, or the part that an index stands for; None for an element outside the array."""
+        indices = _indices(index, self)
+        origin, shape, steps, inside = self._origin, [], [], True
+        for axis, (i, length, step) in enumerate(zip(indices, self.shape, self._steps)):
+            if isinstance(i, slice):
+                start, stop, stride = i.indices(length)
+                origin += start * step
+                shape.append(len(range(start, stop, stride)))
+                steps.append(step * stride)
+                continue
+            if not 0 <= i < length:
+                now.thread.out_of_bounds(self, indices, axis, kind)
+                i = i + length if i < 0 else i  # numba wraps negative indices
+                inside = inside and 0 <= i < length
+            origin += i * step
+        if shape or len(indices) < self.ndim:
+            rest = slice(len(indices), None)
+            return make_view(self, origin, (*shape, *self.shape[rest]), (*steps, *self._steps[rest]))
+        return origin if inside else None
+
+    def _garbage(self) -> Any:
+        """What is read outside an array: the pattern of shared memory that nobody has written."""
+        from tmalab.simulator.memory import POISON
+
+        value = np.full(self.itemsize, POISON, np.uint8).view(self.dtype)[0]
+        return value if isinstance(self._words, np.ndarray) else value.item()
+
+
+class Vector(Array):
+    """An array of one dimension: the short way to an element."""
+
+    __slots__ = ()
+
+    def _shorten(self) -> None:
+        self._lengths = self.shape[0]
+
+    def __getitem__(self, index: Any) -> Any:
+        try:
+            if 0 <= index < self._lengths:
+                place = self._origin + index * self._steps[0]
+                value = self._words[place]
+                self._note(place * self._step + self._read)
+                return value
+        except (TypeError, ValueError, IndexError):
+            pass
+        return Array.__getitem__(self, index)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        try:
+            if 0 <= index < self._lengths and self.writable:
+                place = self._origin + index * self._steps[0]
+                self._words[place] = value
+                self._note(place * self._step + self._write)
+                return
+        except (TypeError, ValueError, OverflowError, IndexError):
+            pass
+        Array.__setitem__(self, index, value)
+
+
+class Matrix(Array):
+    """An array of two dimensions: the short way to an element."""
+
+    __slots__ = ()
+
+    def _shorten(self) -> None:
+        self._lengths = self.shape
+
+    def __getitem__(self, index: Any) -> Any:
+        try:
+            i, j = index
+            rows, columns = self._lengths
+            if 0 <= i < rows and 0 <= j < columns:
+                down, across = self._steps
+                place = self._origin + i * down + j * across
+                value = self._words[place]
+                self._note(place * self._step + self._read)
+                return value
+        except (TypeError, ValueError, IndexError):
+            pass
+        return Array.__getitem__(self, index)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        try:
+            i, j = index
+            rows, columns = self._lengths
+            if 0 <= i < rows and 0 <= j < columns and self.writable:
+                down, across = self._steps
+                place = self._origin + i * down + j * across
+                self._words[place] = value
+                self._note(place * self._step + self._write)
+                return
+        except (TypeError, ValueError, OverflowError, IndexError):
+            pass
+        Array.__setitem__(self, index, value)
+
+
+def make_array(
+    memory: Memory,
+    start: int,
+    shape: tuple[int, ...],
+    dtype: np.dtype,
+    note: Callable[[int], None],
+    note_offset: int = 0,
+    name: str | None = None,
+    steps: tuple[int, ...] | None = None,
+    writable: bool = True,
+) -> Array:
+    """The array at byte `start` of a memory; `note` logs its accesses, `note_offset` bytes further."""
+    if dtype.kind not in "iufbc" or not dtype.isnative:
+        raise KernelError(text("simulator.array-type", given=repr(dtype)))
+    if steps is None:
+        steps = tuple(prod(shape[axis + 1 :]) for axis in range(len(shape)))
+    words, origin = memory.words(dtype, start)
+    array = _CLASSES.get(len(shape), Array)(None, origin, shape, steps)
+    array.memory, array.dtype, array.name, array.writable = memory, dtype, name, writable
+    array._words, array._note = words, note
+    size = dtype.itemsize
+    array._step = size << ADDRESS_SHIFT
+    first = start - origin * size + note_offset
+    array._read = first << ADDRESS_SHIFT | (size.bit_length() - 1) << SIZE_SHIFT | READ
+    array._write = array._read | WRITE
+    array.address = memory.base + start
+    array._shorten()
+    return array
+
+
+def make_view(parent: Array, origin: int, shape: tuple[int, ...], steps: tuple[int, ...]) -> Array:
+    """A part of an array, from element number `origin` of its memory on."""
+    return _CLASSES.get(len(shape), Array)(parent, origin, shape, steps)
+
+
+_CLASSES = {1: Vector, 2: Matrix}
+
+
+def _indices(index: Any, array: Array) -> tuple[int | slice, ...]:
+    """An index as one int or slice for each leading dimension."""
+    given = index if isinstance(index, tuple) else (index,)
+    if any(i is Ellipsis for i in given):
+        at = [i is Ellipsis for i in given].index(True)
+        missing = array.ndim - (len(given) - 1)
+        given = (*given[:at], *[slice(None)] * missing, *given[at + 1 :])
+    if len(given) > array.ndim:
+        raise KernelError(text("simulator.index-count", array=array.name, given=len(given), ndim=array.ndim))
+    try:
+        return tuple(i if isinstance(i, slice) else i.__index__() for i in given)
+    except AttributeError:
+        raise KernelError(text("simulator.index-type", array=array.name, index=_shown(index))) from None
+
+
+def _narrowed(value: Any, dtype: np.dtype, name: str | None) -> Any:
+    """A value cast to an element type that cannot hold it as it is, as the compiled code does: low bits, toward zero."""
+    if isinstance(value, Array):
+        raise KernelError(text("simulator.array-as-value", given=value.name, array=name))
+    try:
+        if dtype.kind in "iu":
+            whole = int(value) & (1 << 8 * dtype.itemsize) - 1
+            signed = dtype.kind == "i" and whole >> 8 * dtype.itemsize - 1
+            return whole - (1 << 8 * dtype.itemsize) if signed else whole
+        return dtype.type(value)
+    except (TypeError, ValueError, OverflowError):
+        raise KernelError(text("simulator.element-value", given=repr(value), array=name, dtype=dtype)) from None
+
+
+def _shown(index: Any) -> str:
+    """An index as it was written."""
+    parts = index if isinstance(index, tuple) else (index,)
+    return ", ".join(_shown_part(part) for part in parts)
+
+
+def _shown_part(part: Any) -> str:
+    if isinstance(part, slice):
+        ends = [part.start, part.stop, *([part.step] if part.step is not None else [])]
+        return ":".join("" if end is None else str(end) for end in ends)
+    return "..." if part is Ellipsis else str(part)

@@ -1,0 +1,135 @@
+"""The collector of the second run: conflicts and misuse become hazards, one for each mistake in the source.
+
+A conflict is found for every byte and thread; what a learner can mend is a line. So reports are kept by their name and
+the lines they are about, with a count.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tmalab.simulator import conflicts, misuse
+from tmalab.simulator.hazards import Access, Hazard
+from tmalab.simulator.records import RECORD
+from tmalab.simulator.shadow import FENCED_BY_ANOTHER, READ_UNFENCED, SAME_WRITTEN, UNINITIALISED
+from tmalab.texts import text
+
+if TYPE_CHECKING:
+    from tmalab.simulator.simulation import Simulation
+
+STRICT = (SAME_WRITTEN, READ_UNFENCED, FENCED_BY_ANOTHER)
+AFTER_READ_TOO_EARLY = "exit-in-flight"  # follows from a read before the wait, which already says it
+
+
+class Collector:
+    """The hazards of one run. `found` says whether there are any."""
+
+    def __init__(self, run: Simulation):
+        self._run = run
+        self.found = False
+        self._hazards: dict[tuple, Hazard] = {}
+        self._warnings: list[str] = []
+        self._read_too_early: set[int] = set()  # copies
+        self._garbage: dict[tuple[str, int], np.ndarray] = {}  # (space, address): the read of what nobody had written
+
+    def tell(self, name: str, **facts: Any) -> None:
+        """A thread does something wrong, or a barrier shows it."""
+        self.found = True
+        copy = facts.get("copy")
+        if name == AFTER_READ_TOO_EARLY and copy is not None and copy.number in self._read_too_early:
+            return
+        accesses, words = misuse.FACTS[name](self._run, **facts)
+        self._add(name, words.pop("variant", ""), accesses, words)
+
+    def conflict(
+        self,
+        space: str,
+        why: str,
+        addresses: np.ndarray,
+        earlier: np.ndarray,
+        later: np.ndarray,
+        writes: np.ndarray,
+        earlier_wrote: bool,
+    ) -> None:
+        """Accesses do not go together: the first of each kind and pair of lines stands for all."""
+        self.found = True
+        if why in STRICT:
+            self._warn(why, space, addresses, earlier, later)
+            return
+        if why == UNINITIALISED:
+            self._garbage.update({(space, address): record for address, record in zip(addresses.tolist(), later)})
+            return
+        self._explain(space, why, addresses, earlier, later, writes, earlier_wrote)
+
+    def _explain(self, space, why, addresses, earlier, later, writes, earlier_wrote) -> None:
+        garbage = np.array([not earlier_wrote and (space, address) in self._garbage for address in addresses.tolist()])
+        for address in addresses[garbage].tolist():
+            self._garbage.pop((space, address), None)  # whoever writes it later was meant: the order is missing, not the write
+        pairs = np.stack([earlier["place"], later["place"], earlier["how"], later["how"], writes, garbage, earlier["fresh"]])
+        _, firsts, counts = np.unique(pairs, axis=1, return_index=True, return_counts=True)
+        for at, count in sorted(zip(firsts.tolist(), counts.tolist())):
+            facts = (int(addresses[at]), earlier[at], later[at], bool(writes[at]), earlier_wrote, bool(garbage[at]))
+            conflict = conflicts.Conflict(self._run, space, why, *facts)
+            for name, variant, accesses, words in conflicts.explained(conflict):
+                if name == "read-before-wait":
+                    self._read_too_early.add(int(earlier[at]["copy"]))
+                self._add(name, variant, accesses, words, count)
+
+    def _warn(self, why: str, space: str, addresses: np.ndarray, earlier: np.ndarray, later: np.ndarray) -> None:
+        """What only the letter of PTX asks for: one sentence for each pair of lines."""
+        pairs = np.stack([earlier["place"], later["place"]])
+        for at in np.unique(pairs, axis=1, return_index=True)[1].tolist():
+            facts = (int(addresses[at]), earlier[at], later[at], True, True, False)
+            where = conflicts.Conflict(self._run, space, why, *facts)
+            places = [self._run.source.places[int(record["place"])] for record in (earlier[at], later[at])]
+            sentence = text(f"hazards.strict-{why}", earlier=places[0], later=places[1], array=where.array)
+            if sentence not in self._warnings:
+                self._warnings.append(sentence)
+
+    def reports(self) -> list[Hazard]:
+        """All hazards, in the order in which they were found; a deadlock comes after what is behind it."""
+        if self._garbage:
+            records = np.array(list(self._garbage.values()), RECORD)
+            for space in {space for space, _ in self._garbage}:
+                mine = [at for at, (found, _) in enumerate(self._garbage) if found == space]
+                addresses = np.array([address for _, address in self._garbage])[mine]
+                reads = np.zeros(len(mine), bool)
+                self._explain(space, UNINITIALISED, addresses, np.zeros(len(mine), RECORD), records[mine], reads, True)
+            self._garbage.clear()
+        return sorted(self._hazards.values(), key=lambda hazard: hazard.name == "deadlock")
+
+    def warnings(self) -> list[str]:
+        """What is legal but doubtful."""
+        return self._warnings
+
+    def _add(self, name: str, variant: str, accesses: list[Access], words: dict[str, Any], count: int = 1) -> None:
+        lines = () if "once" in words else sorted((access.file or "", access.line or 0) for access in accesses)
+        key = (name, variant, *lines, words.get("key"))
+        if key in self._hazards:
+            self._hazards[key].count += count
+            return
+        sentences = [text(f"hazards.{name}"), *_table(accesses), "  " + _sentence(name, variant, "why", words)]
+        self._hazards[key] = Hazard(name, "\n".join(sentences), accesses, _sentence(name, variant, "fix", words), count)
+
+
+def _sentence(name: str, variant: str, part: str, words: dict[str, Any]) -> str:
+    """What is missing ("why") or to be written ("fix"), in the words for this variant of a hazard."""
+    if variant:
+        return text(f"hazards.{name}-{variant}-{part}", **words)
+    return text(f"hazards.{name}-{part}", **words)
+
+
+def _table(accesses: list[Access]) -> list[str]:
+    """Who does what, where: in columns."""
+    rows = [(f"{access.who} {access.does}", _place(access), access.note) for access in accesses]
+    width = max((len(row[0]) for row in rows), default=0)
+    where = max((len(row[1]) for row in rows), default=0)
+    return [f"  {what:{width}}   {place:{where}}   {note}".rstrip() for what, place, note in rows]
+
+
+def _place(access: Access) -> str:
+    from tmalab.simulator.source import Place
+
+    return str(Place(access.file, access.line)) if access.file else ""

@@ -1,0 +1,115 @@
+"""A CTA, and the cluster of CTAs that runs together: their threads, memory and units, and the clocks that order them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from tmalab.simulator.arrays import Array
+from tmalab.simulator.bulk_groups import BulkGroups
+from tmalab.simulator.clocks import Clocks
+from tmalab.simulator.copy_engine import CopyEngine
+from tmalab.simulator.cp_async import CpAsyncGroups
+from tmalab.simulator.cta_barriers import CtaBarriers
+from tmalab.simulator.fences import Fences
+from tmalab.simulator.mbarriers import Mbarriers
+from tmalab.simulator.memory import SHARED_STOP, SharedMemory
+from tmalab.simulator.naming import barrier_name
+from tmalab.simulator.shadow import Shadow
+from tmalab.simulator.threads import Dim3, SimThread, len_of
+from tmalab.simulator.warps import Warps
+
+if TYPE_CHECKING:
+    from tmalab.simulator.copies import Copy
+    from tmalab.simulator.simulation import Simulation
+
+COARSE_GRAIN = 16  # bytes: the shadow looks closer as arrays of smaller elements come
+
+
+class Cta:
+    """One CTA.
+
+    number      its linear number in the grid; `index3` its x, y, z
+    rank        its rank in the cluster
+    first_row   the row of its thread 0 in the cluster's clocks
+    """
+
+    def __init__(self, cluster: Cluster, index3: Dim3, rank: int):
+        run = cluster.run
+        self.run, self.cluster, self.clocks, self.index3, self.rank = run, cluster, cluster.clocks, index3, rank
+        grid = run.launch.grid
+        self.number = index3.x + grid[0] * (index3.y + grid[1] * index3.z)
+        self.first_row = 1 + rank * len_of(run.launch.block)
+        self.note_offset = rank * SHARED_STOP
+        self.memory = SharedMemory(run.log.shared, self.note_offset)
+        self.mbarriers = Mbarriers(self)
+        self.copies = CopyEngine(self)
+        self.bulk_groups, self.cp_async_groups = BulkGroups(self), CpAsyncGroups(self)
+        self.fences, self.barriers, self.warps = Fences(self), CtaBarriers(self), Warps(self)
+        self.threads = [SimThread(self, index) for index in range(len_of(run.launch.block))]
+        self.alive = len(self.threads)
+
+    def name_of(self, address: int) -> str:
+        """What the barrier at an address of the shared window is called."""
+        return barrier_name(self.memory, address)
+
+    def live(self) -> Iterator[SimThread]:
+        """The threads that have not exited."""
+        return (thread for thread in self.threads if not thread.exited)
+
+    def shared_array(self, shape: Any, dtype: Any, alignment: int | None) -> Array:
+        """The shared array of the learner's line that is being executed."""
+        source = self.run.source
+        array = self.memory.array_of_site(source.site(), shape, dtype, alignment, source.assigned_name)
+        self.cluster.look_at_elements_of(array.itemsize)
+        return array
+
+    def exited(self, thread: SimThread) -> None:
+        """A thread has come to its end."""
+        self.alive -= 1
+        self.bulk_groups.exited(thread)
+        self.barriers.exited(thread)
+        self.warps.exited(thread)
+        self.run.scheduler.progress += 1
+        if not self.alive:
+            self.copies.exited()
+
+
+class Cluster:
+    """The CTAs that are on the GPU together. They have their clocks in common."""
+
+    def __init__(self, run: Simulation, number: int, first: Dim3):
+        self.run, self.number = run, number
+        shape, block = run.launch.cluster, run.launch.block
+        ranks = len_of(shape)
+        self.clocks = Clocks(ranks * len_of(block), run.launch.strict)
+        strict = run.launch.strict
+        self.shadow = Shadow("shared", ranks * SHARED_STOP, COARSE_GRAIN, run.hazards.conflict, strict=strict)
+        run.log.shared.shadow = self.shadow
+        run.log.begin(self.clocks, number, self._live_rows)
+        self.in_flight: list[Copy] = []  # copies that have not wholly landed, in the order of their issue
+        self.issued: list[Copy] = []  # copies of which perhaps not all threads know that they are done
+        self.ctas: list[Cta] = []
+        for rank in range(ranks):
+            within = Dim3.at(rank, shape)
+            self.ctas.append(Cta(self, Dim3(*(a + b for a, b in zip(first, within))), rank))
+
+    @property
+    def threads(self) -> list[SimThread]:
+        return [thread for cta in self.ctas for thread in cta.threads]
+
+    def look_at_elements_of(self, size: int) -> None:
+        """Arrays with elements of this size (bytes) are used."""
+        if size < self.shadow.grain:
+            self.run.log.check()
+            self.shadow.refine(size)
+
+    def has_unknown_copies(self) -> bool:
+        """Whether a copy was issued of which not all living threads know that it is done."""
+        if self.issued:
+            known = self.clocks.known_to_all(self._live_rows())
+            self.issued = [copy for copy in self.issued if not copy.known_by(known)]
+        return bool(self.issued)
+
+    def _live_rows(self) -> list[int]:
+        return [thread.row for cta in self.ctas for thread in cta.threads if not thread.exited]

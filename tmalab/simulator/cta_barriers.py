@@ -1,0 +1,125 @@
+"""The 16 barriers of a CTA: syncthreads (number 0) and named barriers, which some of its warps meet in.
+
+bar.sync counts and waits, bar.arrive only counts. Those who wait know afterwards what all participants knew.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tmalab.simulator.errors import KernelError
+from tmalab.simulator.threads import WARP
+from tmalab.simulator.waits import CtaBarrierWait
+from tmalab.texts import text
+
+if TYPE_CHECKING:
+    from tmalab.simulator.cta import Cta
+    from tmalab.simulator.threads import SimThread
+
+BARRIERS = 16
+
+
+class Meeting:
+    """One use of one barrier."""
+
+    def __init__(self, threads: int | None):
+        self.threads = threads  # how many it is for; None: all that live
+        self.waiting: list[SimThread] = []
+        self.arrived = 0  # by bar.arrive
+        self.row: int | None = None  # of the clocks: what those have given
+
+
+class CtaBarriers:
+    """The barriers of one CTA."""
+
+    def __init__(self, cta: Cta):
+        self._cta = cta
+        self._meetings: dict[int, Meeting] = {}
+        self._rows: dict[int, int] = {}
+
+    def syncthreads(self, thread: SimThread) -> None:
+        """Wait for all threads of the CTA that have not exited."""
+        self._sync(thread, 0, None)
+
+    def sync(self, id: int, threads: int) -> None:
+        """bar.sync id, threads."""
+        self._sync(self._caller(), *_checked(id, threads))
+
+    def arrive(self, id: int, threads: int) -> None:
+        """bar.arrive id, threads."""
+        thread, (id, threads) = self._caller(), _checked(id, threads)
+        meeting = self._meetings.setdefault(id, Meeting(threads))
+        thread.cut()
+        meeting.arrived += 1
+        meeting.row = self._row(id)
+        self._cta.clocks.join(meeting.row, thread.row)
+        thread.release()
+        self._finish_if_complete(id)
+        thread.give_way()
+
+    def exited(self, thread: SimThread) -> None:
+        """A thread is gone: syncthreads no longer waits for it."""
+        self._finish_if_complete(0)
+
+    def missing(self, id: int) -> int:
+        """How many threads a barrier still waits for."""
+        meeting = self._meetings[id]
+        return self._wanted(meeting) - len(meeting.waiting) - meeting.arrived
+
+    def _caller(self) -> SimThread:
+        from tmalab.simulator.context import current_thread
+
+        return current_thread()
+
+    def _sync(self, thread: SimThread, id: int, threads: int | None) -> None:
+        meeting = self._meetings.setdefault(id, Meeting(threads))
+        thread.cut()
+        meeting.waiting.append(thread)
+        if self._finish_if_complete(id):
+            self._cta.run.scheduler.stand_back(thread)  # those who came before go first
+        else:
+            thread.wait(CtaBarrierWait(id, threads))
+
+    def _wanted(self, meeting: Meeting) -> int:
+        return self._cta.alive if meeting.threads is None else meeting.threads
+
+    def _finish_if_complete(self, id: int) -> bool:
+        meeting = self._meetings.get(id)
+        if meeting is None or len(meeting.waiting) + meeting.arrived < self._wanted(meeting):
+            return False
+        del self._meetings[id]
+        self._exchange(meeting)
+        for thread in meeting.waiting:
+            self._cta.run.scheduler.wake(thread)
+        return True
+
+    def _exchange(self, meeting: Meeting) -> None:
+        """Those who wait learn what all participants know, and begin a new segment."""
+        cta, clocks = self._cta, self._cta.clocks
+        rows = [thread.row for thread in meeting.waiting]
+        if not rows:
+            return
+        if meeting.row is not None:
+            clocks.join(rows[0], meeting.row)
+            clocks.clear(meeting.row)
+        everybody = len(rows) == cta.alive
+        if len(rows) == len(cta.threads):
+            clocks.meet(slice(cta.first_row, cta.first_row + len(rows)))
+        else:
+            clocks.meet(rows)
+        clocks.tick_all(rows)
+        if everybody and len(cta.cluster.ctas) == 1:
+            cta.run.log.all_met(cta.cluster.has_unknown_copies())
+
+    def _row(self, id: int) -> int:
+        if id not in self._rows:
+            self._rows[id] = self._cta.clocks.new_row()
+        return self._rows[id]
+
+
+def _checked(id: int, threads: int) -> tuple[int, int]:
+    if not 0 <= id < BARRIERS:
+        raise KernelError(text("simulator.barrier-id", id=id, limit=BARRIERS - 1))
+    if threads <= 0 or threads % WARP:
+        raise KernelError(text("simulator.barrier-threads", threads=threads))
+    return id, threads

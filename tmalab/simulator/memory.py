@@ -1,0 +1,173 @@
+"""Memory of the simulated GPU: the shared window of each CTA, and global memory as one flat space.
+
+Both are plain bytes. Shared memory starts as garbage that shows in every type, and arrays are placed no better aligned
+than was asked for, so that a missing `alignment=` faults here for certain.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from tmalab.buffers import GlobalLayout
+from tmalab.simulator.arrays import Array, make_array
+from tmalab.simulator.errors import KernelError
+from tmalab.texts import text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tmalab.simulator.access_log import Track
+
+POISON = 0xFA  # float16 -57152, float32 -6.5e35, int32 -84215046: finite, and garbage at a glance
+SHARED_START = 1024  # bytes: the system's part of the shared window on sm_90 (CUDA reserves 1 KiB a CTA)
+SHARED_LIMIT = 227 * 1024  # bytes that one CTA can have
+SHARED_STOP = SHARED_START + SHARED_LIMIT
+GLOBAL_SLACK = 256  # bytes behind the last buffer: where a store's clip at 16 bytes can reach
+
+
+class Allocation(NamedTuple):
+    """An array that has a name: where it lies (bytes from the start of its memory), and the array."""
+
+    start: int
+    stop: int
+    array: Array
+
+
+class Memory:
+    """Bytes and the arrays in them. `base` is the address of the first byte; `note` logs an access."""
+
+    def __init__(self, data: np.ndarray, base: int, space: str):
+        self.bytes, self.base, self.space = data, base, space
+        self.allocations: list[Allocation] = []
+        self.values_seen: np.ndarray | None = None  # the bytes as the log last saw them, where it looks at values
+        self._words: dict[tuple[np.dtype, int], Any] = {}
+
+    def words(self, dtype: np.dtype, start: int) -> tuple[Any, int]:
+        """All of the memory as elements of a type, and the number of the one at byte `start`.
+
+        Integers of up to 64 bits come out as plain ints (through a memoryview); floats, and uint64, whose values a
+        barrier array must be told from, as NumPy scalars.
+        """
+        phase = start % dtype.itemsize
+        if (dtype, phase) not in self._words:
+            whole = (self.bytes.size - phase) // dtype.itemsize * dtype.itemsize
+            view = self.bytes[phase : phase + whole].view(dtype)
+            plain = dtype.kind in "iub" and dtype != np.uint64
+            self._words[dtype, phase] = memoryview(view) if plain else view
+        return self._words[dtype, phase], start // dtype.itemsize
+
+    def put(self, addresses: np.ndarray, data: np.ndarray) -> None:
+        """Bytes that a copy brings (addresses from the start of the memory)."""
+        self.bytes[addresses] = data
+        if self.values_seen is not None:
+            self.values_seen[addresses] = data
+
+    def look_again(self) -> None:
+        """A copy has changed bytes here and there."""
+        if self.values_seen is not None:
+            self.values_seen[:] = self.bytes
+
+    def allocation(self, address: int) -> Allocation | None:
+        """The named array that holds an address (bytes)."""
+        for found in self.allocations:
+            if found.start <= address - self.base < found.stop:
+                return found
+        return None
+
+
+class SharedMemory(Memory):
+    """The shared window of one CTA. Each place in the source that asks for an array has one, whichever thread asks."""
+
+    def __init__(self, track: Track, note_offset: int = 0):
+        super().__init__(np.full(SHARED_STOP, POISON, np.uint8), 0, "shared")
+        self._top = SHARED_START
+        self._used = 0
+        self._note, self._note_offset = track.note_for(self), note_offset
+        self._sites: dict[Any, Array] = {}
+
+    @property
+    def top(self) -> int:
+        """Where the last array ends (bytes)."""
+        return self._top
+
+    def array_of_site(
+        self, site: Any, shape: Any, dtype: Any, alignment: int | None, name: Callable[[], str | None]
+    ) -> Array:
+        """The array of one place in the source: placed and named at the first call, the same afterwards."""
+        if site not in self._sites:
+            self._sites[site] = self._place(checked_shape(shape), element_type(dtype), alignment, name())
+        return self._sites[site]
+
+    def _place(self, shape: tuple[int, ...], dtype: np.dtype, alignment: int | None, name: str | None) -> Array:
+        size = prod(shape) * dtype.itemsize
+        self._used += size
+        if self._used > SHARED_LIMIT:
+            raise KernelError(text("simulator.shared-limit", used=self._used, size=size, limit=SHARED_LIMIT))
+        start = self._free(_alignment(alignment, dtype), size)
+        self._top = start + size
+        array = make_array(self, start, shape, dtype, self._note, self._note_offset, name)
+        self.allocations.append(Allocation(start, start + size, array))
+        return array
+
+    def _free(self, alignment: int, size: int) -> int:
+        """An aligned address that is no multiple of more, or any aligned one where memory is short."""
+        aligned = self._top + -self._top % alignment
+        start = aligned if aligned % (2 * alignment) else aligned + alignment
+        start = start if start + size <= SHARED_STOP else aligned
+        if start + size > SHARED_STOP:
+            raise KernelError(text("simulator.shared-limit", used=start + size, size=size, limit=SHARED_LIMIT))
+        return start
+
+
+class GlobalMemory(Memory):
+    """Global memory during one launch: every buffer behind its arguments."""
+
+    def __init__(self, layout: GlobalLayout):
+        super().__init__(np.zeros(layout.size + GLOBAL_SLACK, np.uint8), layout.base, "global")
+        self.layout = layout
+        layout.upload(self.bytes)
+
+    def array(self, host: np.ndarray, note: Callable[[int], None], name: str) -> Array:
+        """The proxy of a NumPy argument."""
+        start = self.layout.address_of(host) - self.base if host.size else 0
+        strides = tuple(stride // host.itemsize for stride in host.strides)
+        if any(stride % host.itemsize for stride in host.strides):
+            raise TypeError(text("simulator.argument-strides", name=name, strides=host.strides, size=host.itemsize))
+        array = make_array(self, start, host.shape, host.dtype, note, 0, name, strides, host.flags.writeable)
+        reach = sum((length - 1) * abs(stride) for length, stride in zip(host.shape, host.strides)) + host.itemsize
+        self.allocations.append(Allocation(start, start + (reach if host.size else 0), array))
+        return array
+
+    def buffer_stop(self, address: int) -> int | None:
+        """Where the buffer that holds an address ends (bytes)."""
+        for buffer in self.layout.buffers:
+            if buffer.address <= address < buffer.address + buffer.size:
+                return buffer.address + buffer.size
+        return None
+
+
+def element_type(dtype: Any) -> np.dtype:
+    """The NumPy type of an array's elements, given as NumPy's or numba's type."""
+    try:
+        return np.dtype(dtype if not type(dtype).__module__.startswith("numba") else str(dtype))
+    except TypeError:
+        raise KernelError(text("simulator.array-type", given=repr(dtype))) from None
+
+
+def checked_shape(shape: Any) -> tuple[int, ...]:
+    """A shape as a tuple of positive ints."""
+    lengths = shape if isinstance(shape, tuple) else (shape,)
+    if not lengths or not all(isinstance(n, (int, np.integer)) and n > 0 for n in lengths):
+        raise KernelError(text("simulator.array-shape", given=repr(shape)))
+    return tuple(map(int, lengths))
+
+
+def _alignment(alignment: int | None, dtype: np.dtype) -> int:
+    if alignment is None:
+        return dtype.itemsize
+    if not isinstance(alignment, int) or alignment <= 0 or alignment & (alignment - 1):
+        raise KernelError(text("simulator.array-alignment", given=repr(alignment)))
+    return max(alignment, dtype.itemsize)

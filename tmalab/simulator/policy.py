@@ -1,0 +1,59 @@
+"""The choices that the hardware leaves open, made by a seed: who runs next, when copies land, whom elect.sync elects.
+
+Seed 0 lands copies as late as can be and runs threads in their order, so that a missing wait shows at once; the other
+seeds take turns between landing late, at once and at random, and run threads in random order.
+
+>>> [Policy(seed).landing for seed in range(4)]
+['latest', 'earliest', 'mixed', 'latest']
+"""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+from typing import Any
+
+LANDINGS = ("latest", "earliest", "mixed")
+LAND_NOW = 0.3  # mixed: how often a step lands a part of a copy instead of running a thread
+PREEMPT = 0.2  # how often another thread runs after an operation that need not wait
+REFUSE = 0.25  # how often a failing try_wait comes back with False instead of suspending
+
+
+class Policy:
+    """The choices of one run."""
+
+    def __init__(self, seed: int):
+        self.orderly = seed == 0
+        self.landing = LANDINGS[seed % len(LANDINGS)]
+        self._random = random.Random(seed)
+
+    def next_of(self, ready: deque[Any]) -> Any:
+        """Take one of those that could run."""
+        if not self.orderly:
+            ready.rotate(-self._random.randrange(len(ready)))
+        return ready.popleft()
+
+    def shuffle(self, items: list[Any]) -> None:
+        """Put into the order in which they happen."""
+        if not self.orderly:
+            self._random.shuffle(items)
+
+    def one_of(self, items: list[Any]) -> Any:
+        """Pick one."""
+        return items[0] if self.orderly else self._random.choice(items)
+
+    def some_of(self, count: int) -> int:
+        """How many of `count` pieces land together, at least one."""
+        return count if self.landing != "mixed" else self._random.randint(1, count)
+
+    def lands_now(self) -> bool:
+        """Whether a copy makes progress although threads could run."""
+        return self.landing == "mixed" and self._random.random() < LAND_NOW
+
+    def preempts(self) -> bool:
+        """Whether another thread runs now although this one could go on."""
+        return not self.orderly and self._random.random() < PREEMPT
+
+    def refuses(self) -> bool:
+        """Whether a failing try_wait returns False at once."""
+        return not self.orderly and self._random.random() < REFUSE

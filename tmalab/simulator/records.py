@@ -1,0 +1,39 @@
+"""What is kept of an access: who made it, and by which tick of which dimension others know of it.
+
+A thread's access is known with its segment, a load's with the phase of its barrier, a store's with its thread's groups
+(see clocks). The same few numbers describe the last writer of every byte, and reads that a later write must respect.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+# How an access was made.
+NOTHING = 0  # nobody wrote here: the host's data in global memory, garbage in shared memory
+GENERIC = 1  # a thread's ordinary load or store
+ATOMIC_ACCESS = 2  # a thread's atomic
+SAME_VALUE = 3  # a thread's store of the value that was there
+ASYNC = 4  # the copy engine, through the asynchronous proxy
+CP_ASYNC = 5  # a thread's cp.async: late, and through the generic proxy
+BARRIER = 6  # no access: a live mbarrier lies here
+
+RECORD = np.dtype(
+    [
+        ("dimension", np.int32),
+        ("tick", np.int32),
+        ("cluster", np.int32),  # 1 and up; 0: the host
+        ("how", np.int32),
+        ("copy", np.int32),  # number of the copy, 0 for a thread's own access
+        ("thread", np.int32),  # number in the grid
+        ("place", np.int32),  # number of the source line, where noted
+        ("fresh", np.int32),  # whether a write found garbage there: the first one
+    ]
+)
+READ_RECORD = np.dtype([("unit", np.int64), *RECORD.descr])
+
+BY_THREADS = (GENERIC, ATOMIC_ACCESS, SAME_VALUE)
+
+
+def record(dimension: int, tick: int, cluster: int, how: int, copy: int, thread: int, place: int) -> np.ndarray:
+    """One record, as an array of no dimension."""
+    return np.array((dimension, tick, cluster, how, copy, thread, place, False), RECORD)

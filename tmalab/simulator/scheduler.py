@@ -1,0 +1,114 @@
+"""The scheduler: one thread runs until it waits, then the policy says who is next, or which copy makes progress.
+
+Threads are greenlets, so a switch costs half a microsecond and happens only where the kernel synchronizes: between two
+synchronizing operations the order of threads changes nothing that the hazard checks do not find anyway.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from greenlet import getcurrent
+
+from tmalab.simulator.context import now
+from tmalab.simulator.errors import KernelStopped
+
+if TYPE_CHECKING:
+    from tmalab.simulator.simulation import Simulation
+    from tmalab.simulator.threads import SimThread
+
+STUBBORN = 5  # how often a thread that swallows the order to stop is told again
+
+
+class Scheduler:
+    """Runs the threads of one cluster at a time.
+
+    steps      turns taken so far; the watchdog watches it
+    progress   things that happened and may let a waiting thread go on
+    """
+
+    def __init__(self, run: Simulation):
+        self._run = run
+        self._ready: deque[SimThread] = deque()
+        self._hub: Any = None
+        self.steps = self.progress = self._alive = 0
+        self.stopping = False
+
+    def run_threads(self, threads: list[SimThread]) -> None:
+        """Run until every thread has exited, or the run is over."""
+        run, ready = self._run, self._ready
+        self._hub = getcurrent()
+        order = list(threads)
+        run.policy.shuffle(order)
+        ready.extend(order)
+        self._alive = len(threads)
+        try:
+            while self._alive and not self.stopping:
+                if run.copies_in_flight and (not ready or run.policy.lands_now()):
+                    run.land_one()
+                elif ready:
+                    self._step(run.policy.next_of(ready))
+                elif not self._ask_again(threads):
+                    run.deadlocked([thread for thread in threads if not thread.exited])
+                    break
+        finally:
+            now.thread = None
+            ready.clear()
+            self._end(threads)
+
+    def leave(self, thread: SimThread) -> Any:
+        """Called in a thread: let others run. Returns when somebody wakes it: True; or False: ask again later."""
+        return self._hub.switch()
+
+    def stand_back(self, thread: SimThread) -> None:
+        """Called in a thread: let others run, and come back some time."""
+        self._ready.append(thread)
+        self._hub.switch()
+
+    def wake(self, thread: SimThread) -> None:
+        """What a thread waited for may have come."""
+        if thread.waiting is not None:
+            thread.waiting = None
+            self._ready.append(thread)
+        self.progress += 1
+
+    def _step(self, thread: SimThread, answer: bool = True) -> None:
+        """Run a thread to its next wait, or to its end."""
+        self.steps += 1
+        now.thread = thread
+        world = self._run.world
+        world.threadIdx = thread.index3
+        world.laneid = thread.lane
+        if world.cta is not thread.cta:
+            world.enter(thread.cta)
+        thread.greenlet.switch(answer) if thread.greenlet else self._start(thread)
+        now.thread = None
+        self._alive -= thread.greenlet.dead
+
+    def _start(self, thread: SimThread) -> None:
+        thread.greenlet.gr_context = self._run.context.copy()
+        thread.greenlet.switch()
+
+    def _ask_again(self, threads: list[SimThread]) -> bool:
+        """Nobody can run and nothing is in flight: let a thread whose try_wait may come back with False have that answer.
+
+        Returns whether one of them did something else than to ask the same again.
+        """
+        for thread in threads:
+            wait = thread.waiting
+            if wait is not None and wait.may_refuse and not wait.gave_up(thread, self.progress):
+                thread.waiting = None
+                self._step(thread, answer=False)
+                return True
+        return False
+
+    def _end(self, threads: list[SimThread]) -> None:
+        """Stop whoever still lives."""
+        for thread in threads:
+            for _ in range(STUBBORN):
+                if not thread.greenlet or thread.greenlet.dead:
+                    break
+                now.thread = thread
+                thread.greenlet.throw(KernelStopped)
+        now.thread = None

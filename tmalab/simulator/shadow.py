@@ -1,0 +1,253 @@
+"""Shadow memory: for every byte of a space its last writer, and the reads that a later write must respect.
+
+Accesses are checked against it in the order of the run, but what is asked is never "who came first": it is whether the
+later one is ordered after the earlier one. So a hazard shows whatever this run's order was.
+
+The unit is not the byte but the *grain*: the largest power of two that divides every address and size in use, so that
+kernels on float32 pay a quarter. Three questions are put to each access:
+
+    the last writer of its unit     must be known to it
+    the reads since then            must be known to it, if it writes
+    the writer, across proxies      must have been carried to the asynchronous proxy, if a copy accesses what threads wrote
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tmalab.simulator.arrays import ADDRESS_SHIFT, SIZE_SHIFT
+from tmalab.simulator.records import (
+    ASYNC,
+    ATOMIC_ACCESS,
+    BARRIER,
+    CP_ASYNC,
+    GENERIC,
+    NOTHING,
+    READ_RECORD,
+    RECORD,
+    SAME_VALUE,
+)
+
+if TYPE_CHECKING:
+    from tmalab.simulator.clocks import Issuer
+
+# Why two accesses, or an access and the memory, do not go together.
+UNORDERED, UNFENCED, ON_BARRIER, UNINITIALISED = "unordered", "unfenced", "barrier", "uninitialised"
+# What only strict runs ask, and only warn of.
+SAME_WRITTEN, READ_UNFENCED, FENCED_BY_ANOTHER = "same-value", "read-unfenced", "fenced-by-another"
+
+SEVERAL = -1  # clusters that have read a unit
+COMPACT_FROM = 4096  # outstanding reads from which it pays to keep only the last of each thread
+Report = Callable[[str, str, np.ndarray, np.ndarray, np.ndarray, np.ndarray, bool], None]
+
+
+class Shadow:
+    """The shadow of `size` bytes of one space. `report` hears of conflicts: space, why, addresses, the
+    earlier and the later accesses, which of the later ones write, and whether the earlier ones wrote."""
+
+    def __init__(
+        self, space: str, size: int, grain: int, report: Report, many_clusters: bool = False, strict: bool = False
+    ):
+        self.space, self.size, self.grain, self._report = space, size, grain, report
+        self.writers = np.zeros(size // grain + 1, RECORD)
+        self.reads = np.empty(0, READ_RECORD)
+        self._compacted = 0
+        self.cluster = 1
+        self.many_clusters, self.strict = many_clusters, strict
+        self._foreign_reads = np.zeros(len(self.writers), RECORD) if many_clusters else None
+        self.first_write = np.full(len(self.writers), -1, np.int32)
+
+    def refine(self, grain: int) -> None:
+        """Look closer from now on: an array of smaller elements has come."""
+        ratio = self.grain // grain
+        if ratio <= 1:
+            return
+        self.writers = np.repeat(self.writers, ratio)
+        parts = np.repeat(self.reads, ratio)
+        parts["unit"] = (self.reads["unit"][:, None] * ratio + np.arange(ratio)).reshape(-1)
+        self.reads, self.grain = parts, grain
+        self.first_write = np.full(len(self.writers), -1, np.int32)
+
+    # The copy engine: one copy at its issue.
+
+    def issue_read(self, units: np.ndarray, made: np.ndarray, issuer: Issuer) -> None:
+        """A copy that reads `units`."""
+        self._check_issue(units, made, issuer, writes=False)
+        self.remember_reads(units, np.broadcast_to(made, units.shape))
+
+    def issue_write(self, units: np.ndarray, made: np.ndarray, issuer: Issuer) -> None:
+        """A copy that writes `units`."""
+        self._check_issue(units, made, issuer, writes=True)
+        reads, _ = self.take_reads(units, np.zeros(len(units), np.int32))
+        if len(reads):
+            dimension, tick = reads["dimension"], reads["tick"]
+            unknown = issuer.order[dimension] < tick
+            later, writes = np.broadcast_to(made, reads.shape), np.ones(len(reads), bool)
+            self.tell(UNORDERED, unknown, reads["unit"], plain(reads), later, writes, False)
+            if issuer.own is not None and made["how"] == ASYNC:
+                unfenced = by_thread(reads["how"]) & ~unknown & (issuer.carried[dimension] < tick)
+                self.tell(READ_UNFENCED, unfenced, reads["unit"], plain(reads), later, writes, False)
+        self.check_foreign_reads(units, np.broadcast_to(made, units.shape))
+        self.writers[units] = made
+
+    def _check_issue(self, units: np.ndarray, made: np.ndarray, issuer: Issuer, writes: bool) -> None:
+        """A copy against the last writers."""
+        earlier = self.writers[units]
+        later, writing = np.broadcast_to(made, units.shape), np.full(len(units), writes)
+        foreign = self.foreign(earlier)
+        how, dimension, tick = earlier["how"], earlier["dimension"], earlier["tick"]
+        unknown = foreign | (issuer.order[dimension] < tick)
+        self.tell(UNORDERED, unknown & (how != BARRIER), units, earlier, later, writing)
+        self.tell(ON_BARRIER, how == BARRIER, units, earlier, later, writing)
+        if made["how"] == ASYNC:
+            generic = by_thread(how) | (how == CP_ASYNC)
+            fenced = issuer.carried[dimension] >= tick
+            self.tell(UNFENCED, generic & ~unknown & ~fenced, units, earlier, later, writing)
+            if issuer.own is not None:
+                by_another = generic & ~unknown & fenced & (issuer.own[dimension] < tick)
+                self.tell(FENCED_BY_ANOTHER, by_another, units, earlier, later, writing)
+        if self.space == "shared" and not writes:
+            self.tell(UNINITIALISED, how == NOTHING, units, earlier, later, writing)
+
+    def landed(self, units: np.ndarray, copy: int, tick: int, wrote: bool) -> None:
+        """A load has landed in the phase that `tick` completes: whoever waits for that phase knows of it."""
+        if wrote:
+            still = units[self.writers["copy"][units] == copy]
+            self.writers["tick"][still] = tick
+        else:
+            self.reads["tick"][self.reads["copy"] == copy] = tick
+
+    # Barriers in memory.
+
+    def mark_barrier(self, unit: int, made: np.ndarray) -> None:
+        """A live mbarrier lies here from now on (8 bytes)."""
+        self.writers[unit : unit + max(1, 8 // self.grain)] = made
+
+    def forget(self, unit: int) -> None:
+        """The 8 bytes of a barrier are garbage again."""
+        self.writers[unit : unit + max(1, 8 // self.grain)] = np.zeros((), RECORD)
+
+    # Other clusters.
+
+    def foreign(self, earlier: np.ndarray) -> np.ndarray | bool:
+        """Which were made by other clusters, whose clocks mean nothing here: known to nobody."""
+        if self._foreign_reads is None:
+            return False
+        foreign = (earlier["cluster"] != self.cluster) & (earlier["how"] != NOTHING)
+        earlier["dimension"][foreign] = 0
+        return foreign
+
+    def others_were_at(self, units: np.ndarray, writes: np.ndarray) -> bool:
+        """Whether another cluster has written any of these, or read one that is written now."""
+        earlier, reads = self.writers[units], self._foreign_reads[units]
+        wrote = (earlier["how"] != NOTHING) & (earlier["cluster"] != self.cluster)
+        read = (reads["how"] != NOTHING) & (reads["cluster"] != self.cluster)
+        return bool((wrote | read & writes).any())
+
+    def keep_for_other_clusters(self, units: np.ndarray, reads: np.ndarray) -> None:
+        """Reads of this cluster, which a write by another one must not meet."""
+        before = self._foreign_reads[units]
+        several = (before["how"] != NOTHING) & (before["cluster"] != self.cluster)
+        self._foreign_reads[units] = reads
+        self._foreign_reads["cluster"][units[several]] = SEVERAL
+
+    def check_foreign_reads(self, units: np.ndarray, later: np.ndarray) -> None:
+        """Writes against reads by threads of other clusters, which nothing orders."""
+        if self._foreign_reads is not None:
+            reads = self._foreign_reads[units]
+            foreign = (reads["how"] != NOTHING) & (reads["cluster"] != self.cluster)
+            self.tell(UNORDERED, foreign, units, reads, later, np.ones(len(units), bool), False)
+
+    # Housekeeping.
+
+    def prune(self, known: np.ndarray) -> None:
+        """Drop reads that every thread knows of: no later access can conflict with them, except in other clusters."""
+        if len(self.reads):
+            kept = self.reads["tick"] > known[self.reads["dimension"]]
+            self._keep(self.reads[~kept])
+            self.reads = self.reads[kept]
+        if len(self.reads) > max(COMPACT_FROM, 2 * self._compacted):
+            self._compact()
+
+    def next_cluster(self) -> None:
+        """The cluster's threads are gone; what they did stays, ordered before the host only."""
+        self._keep(self.reads)
+        self.reads = self.reads[:0]
+        self.cluster += 1
+
+    def _keep(self, reads: np.ndarray) -> None:
+        if self.many_clusters and len(reads):
+            self.keep_for_other_clusters(reads["unit"], plain(reads))
+
+    def _compact(self) -> None:
+        """Keep the last read of each unit in each dimension: it is known only where the others are known too."""
+        order = np.lexsort((self.reads["tick"], self.reads["dimension"], self.reads["unit"]))
+        reads = self.reads[order]
+        last = np.ones(len(reads), bool)
+        last[:-1] = (reads["unit"][1:] != reads["unit"][:-1]) | (reads["dimension"][1:] != reads["dimension"][:-1])
+        self.reads = reads[last]
+        self._compacted = len(self.reads)
+
+    def remember_reads(self, units: np.ndarray, made: np.ndarray) -> None:
+        """Reads that the next write must respect."""
+        reads = np.empty(len(units), READ_RECORD)
+        reads["unit"] = units
+        for field in RECORD.names:
+            reads[field] = made[field]
+        self.reads = np.concatenate([self.reads, reads]) if len(self.reads) else reads
+
+    def take_reads(self, units: np.ndarray, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Take out the reads of units that are about to be written, and for each the position of its unit."""
+        if not len(self.reads):
+            return self.reads, positions[:0]
+        self.first_write[units] = positions
+        position = self.first_write[self.reads["unit"]]
+        self.first_write[units] = -1
+        taken = position >= 0
+        reads, self.reads = self.reads[taken], self.reads[~taken]
+        return reads, position[taken]
+
+    def tell(self, why, found, units, earlier, later, writes, earlier_wrote=True) -> None:
+        """Report the conflicts among these accesses: where `found` is true."""
+        if found.any():
+            at = np.flatnonzero(found)
+            self._report(self.space, why, units[at] * self.grain, earlier[at], later[at], writes[at], earlier_wrote)
+
+    # Units.
+
+    def units(self, starts: np.ndarray, stops: np.ndarray) -> np.ndarray:
+        """The units of byte ranges, without repeats."""
+        first = np.asarray(starts) // self.grain
+        return np.unique(_ranges(first, -(-np.asarray(stops) // self.grain) - first)[0])
+
+    def units_of_entries(self, entries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The units of logged accesses, and for each the number of its entry."""
+        first = (entries >> ADDRESS_SHIFT) // self.grain
+        sizes = (1 << (entries >> SIZE_SHIFT & 7)) // self.grain
+        return _ranges(first, np.maximum(sizes, 1))
+
+
+def _ranges(first: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """first[i] .. first[i] + count[i] - 1 for every i, in one array; and the i of each."""
+    index = np.arange(len(first))
+    if not len(first) or (count == 1).all():
+        return first, index
+    parent = np.repeat(index, count)
+    within = np.arange(len(parent)) - np.repeat(np.cumsum(count) - count, count)
+    return first[parent] + within, parent
+
+
+def by_thread(how: np.ndarray) -> np.ndarray:
+    """Which accesses a thread made itself, at once."""
+    return (how == GENERIC) | (how == ATOMIC_ACCESS) | (how == SAME_VALUE)
+
+
+def plain(reads: np.ndarray) -> np.ndarray:
+    """Reads without their units."""
+    records = np.empty(len(reads), RECORD)
+    for field in RECORD.names:
+        records[field] = reads[field]
+    return records

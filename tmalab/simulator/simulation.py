@@ -1,0 +1,272 @@
+"""One run of a launch in the simulator, and the two runs that a report takes.
+
+The first run only finds out whether anything is wrong. If so, the same seed is run again, this time with the learner's
+line noted at each access, and the reports come from there; a clean run does not pay for them.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import inspect
+import sys
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tmalab.buffers import GlobalLayout
+from tmalab.faults import TmaFault
+from tmalab.mbarrier import MBarrierError
+from tmalab.run import KernelFault, Run
+from tmalab.simulator.access_log import AccessLog
+from tmalab.simulator.context import running
+from tmalab.simulator.copies import Copy, chosen
+from tmalab.simulator.cta import Cluster
+from tmalab.simulator.deadlock import Deadlock, report
+from tmalab.simulator.errors import EndlessLoop, KernelError
+from tmalab.simulator.faults import fault_of
+from tmalab.simulator.collector import Collector
+from tmalab.simulator.hazards import Suspicion
+from tmalab.simulator.memory import GlobalMemory
+from tmalab.simulator.naming import thread_name
+from tmalab.simulator.policy import Policy
+from tmalab.simulator.rebind import rebound
+from tmalab.simulator.scheduler import Scheduler
+from tmalab.simulator.shadow import Shadow
+from tmalab.simulator.source import Source
+from tmalab.simulator.threads import Dim3, SimThread, len_of
+from tmalab.simulator.trace import Trace
+from tmalab.simulator.watchdog import Watchdog
+from tmalab.simulator.world import World
+from tmalab.tensor_map import TensorMap
+from tmalab.texts import text
+
+if TYPE_CHECKING:
+    from tmalab.launch import Launch
+    from tmalab.simulator.mbarriers import Barrier
+
+FAULT_HAZARDS = {"misaligned_address": "misaligned", "illegal_address": "out-of-bounds"}  # what a fault is as a hazard
+FINEST_COPY = 4  # bytes: the least that cp.async reads from global memory
+ONE_AT_A_TIME = threading.RLock()  # a process simulates one kernel at a time
+
+
+def simulate(launch: Launch, track: bool = True) -> Run:
+    """Run a launch; NumPy arguments change in place. `track=False` looks for no hazards (to measure what that costs)."""
+    layout = GlobalLayout(_arrays(launch))
+    if running() is not None:
+        raise KernelError(text("simulator.nested"))
+    with ONE_AT_A_TIME:
+        first = told = Simulation(launch, layout, noting=launch.strict, track=track)
+        first.run()
+        if first.hazards.found and track and not launch.strict:
+            told = Simulation(launch, layout, noting=True)
+            told.run()
+    layout.download(first.memory.bytes)
+    return Run(
+        on="simulator",
+        seed=launch.seed,
+        hazards=told.hazards.reports(),
+        deadlock=told.deadlock,
+        fault=told.fault,
+        trace=told.trace,
+        warnings=told.hazards.warnings(),
+        compiling=lambda: _compile_error(launch),
+    )
+
+
+class Simulation:
+    """A launch while it runs: the parts that all its threads share."""
+
+    def __init__(self, launch: Launch, layout: GlobalLayout, noting: bool, track: bool = True):
+        self.launch, self.noting = launch, noting
+        self.policy, self.scheduler, self.source = Policy(launch.seed), Scheduler(self), Source()
+        self.trace, self.world = Trace(), World(launch)
+        self.log = AccessLog(self.source if noting else None, track)
+        self.hazards: Collector | Suspicion = Collector(self) if noting else Suspicion()
+        self.memory = GlobalMemory(layout)
+        self.arguments = self._bind_arguments()
+        several = len_of(launch.grid) > len_of(launch.cluster)
+        self.log.world.shadow = Shadow(
+            "global", self.memory.bytes.size, self._grain(), self.hazards.conflict, several, launch.strict
+        )
+        self.deadlock: Deadlock | None = None
+        self.fault: TmaFault | None = None
+        self.copies: dict[int, Copy] = {}  # by number, where reports may name them
+        self._copies = 0
+        self._functions: dict[Callable[..., Any], Callable[..., Any]] = {}
+        self.function = self.bound(launch.kernel.function)
+        self.cluster: Cluster | None = None
+        with np.errstate(all="ignore"):  # arithmetic of a kernel warns nobody, as on the GPU
+            self.context = contextvars.copy_context()
+
+    def run(self) -> None:
+        """Run all clusters of the grid, one after the other."""
+        if inspect.isgeneratorfunction(self.launch.kernel.function):
+            self._stop(KernelFault("python_error", text("simulator.generator", kernel=self.launch.kernel.__name__)))
+            return
+        shape = tuple(grid // cluster for grid, cluster in zip(self.launch.grid, self.launch.cluster))
+        order = list(range(len_of(shape)))
+        self.policy.shuffle(order)
+        try:
+            with Watchdog(self.scheduler):
+                for number, index in enumerate(order, 1):
+                    first = [place * size for place, size in zip(Dim3.at(index, shape), self.launch.cluster)]
+                    self._run_cluster(number, Dim3(*first))
+                    if self.scheduler.stopping:
+                        break
+        except (EndlessLoop, TmaFault, MBarrierError) as error:  # while a copy landed, or between two threads
+            self._stop(fault_of(None, error, self.source))
+
+    def bound(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The kernel or a helper as this run executes it."""
+        if function not in self._functions:
+            self.source.codes.add(function.__code__)
+            self._functions[function] = rebound(function, self.world)
+        return self._functions[function]
+
+    # What happens.
+
+    def note(self, thread: SimThread, what: str, barrier: Barrier | None, operand: Any = None, copy: Copy | None = None) -> None:
+        """An event for the trace."""
+        number, cta = copy.number if copy is not None else 0, thread.cta.number
+        fields = (self.scheduler.steps, what, thread.number, cta, operand, number)
+        if barrier is None:
+            self.trace.add((*fields, None))
+        else:
+            machine = barrier.machine
+            self.trace.add((*fields, barrier.address, machine.phase, machine.pending_count, machine.tx_count))
+
+    def place_number(self) -> int:
+        """The number of the learner's line that is being executed, where lines are noted."""
+        return self.source.number(sys._getframe(1)) if self.noting else 0
+
+    def next_copy(self, copy: Copy) -> int:
+        """The number of a new copy."""
+        self._copies += 1
+        if self.noting:
+            self.copies[self._copies] = copy
+        return self._copies
+
+    def thread_name(self, number: int) -> str:
+        """What a thread is called, by its number in the grid."""
+        return thread_name(self.launch, number)
+
+    def thread(self, number: int) -> SimThread:
+        """A thread of the running cluster, by its number in the grid."""
+        cta, index = divmod(number, len_of(self.launch.block))
+        return next(found for found in self.cluster.ctas if found.number == cta).threads[index]
+
+    def thread_in_row(self, row: int) -> SimThread:
+        """A thread of the running cluster, by its row in the clocks."""
+        return self.cluster.threads[row - 1]
+
+    @property
+    def copies_in_flight(self) -> bool:
+        """Whether a copy can make progress."""
+        return any(copy.can_move for copy in self.cluster.in_flight)
+
+    def land_one(self) -> None:
+        """One copy makes some progress."""
+        self._move(chosen(self.cluster.in_flight, self.policy))
+
+    def land(self, copy: Copy) -> None:
+        """A copy lands at once, as far as it can."""
+        while copy.can_move and not self._move(copy):
+            pass
+
+    def failed(self, thread: SimThread, error: BaseException) -> None:
+        """A thread has ended by an error: on the GPU the whole kernel ends."""
+        fault = fault_of(thread, error, self.source)
+        self._stop(fault)
+        if type(fault) is TmaFault and fault.kind in FAULT_HAZARDS:
+            self.hazards.tell(FAULT_HAZARDS[fault.kind], thread=thread, fault=error, place=self.source.place_of_error(error.__traceback__))
+
+    def deadlocked(self, threads: list[SimThread]) -> None:
+        """Nobody can go on."""
+        self.log.check()
+        self.deadlock = report(threads)
+        for name, facts in self.deadlock.causes:
+            self.hazards.tell(name, **facts)
+        self.hazards.tell("deadlock", deadlock=self.deadlock)
+        self.scheduler.stopping = True
+
+    def _move(self, copy: Copy) -> bool:
+        done = copy.move()
+        if done:
+            self.cluster.in_flight.remove(copy)
+        return done
+
+    def _stop(self, fault: TmaFault) -> None:
+        self.fault = self.fault or fault
+        self.scheduler.stopping = True
+
+    def _run_cluster(self, number: int, first: Dim3) -> None:
+        self.cluster = Cluster(self, number, first)
+        self.scheduler.run_threads(self.cluster.threads)
+        while self.cluster.in_flight and not self.scheduler.stopping:  # the kernel ends when its last copy has landed
+            self.land_one()
+        self.log.check()
+        self.log.world.shadow.next_cluster()
+
+    # Arguments.
+
+    def _bind_arguments(self) -> tuple[Any, ...]:
+        """The arguments as a kernel sees them: arrays as proxies, maps at their place in the flat space."""
+        names = inspect.signature(self.launch.kernel.function).parameters
+        note = self.log.world.note_for(self.memory)
+        return tuple(self._bind(name, value, note) for name, value in zip(names, self.launch.args))
+
+    def _bind(self, name: str, value: Any, note: Callable[[int], None]) -> Any:
+        if isinstance(value, TensorMap):
+            self.memory.array(value.array, note, name)
+            return value.with_address(self.memory.layout.address_of(value.array))
+        if isinstance(value, np.ndarray):
+            return self.memory.array(value, note, name)
+        return value.item() if isinstance(value, (np.integer, np.bool_)) else value
+
+    def _grain(self) -> int:
+        sizes = [FINEST_COPY]
+        for value in self.launch.args:
+            if isinstance(value, TensorMap):
+                sizes.append(value.element_size)
+            elif isinstance(value, np.ndarray) and value.size:
+                address = self.memory.layout.address_of(value)
+                sizes += [value.itemsize, address & -address]
+        return min(sizes)
+
+
+def _arrays(launch: Launch) -> list[np.ndarray]:
+    """The arrays of a launch and behind its maps; TypeError, in one sentence, for what a kernel cannot be given."""
+    arrays = []
+    for name, value in zip(inspect.signature(launch.kernel.function).parameters, launch.args):
+        if isinstance(value, TensorMap):
+            if value.array is None:
+                raise TypeError(text("simulator.map-without-array", name=name))
+            arrays.append(value.array)
+        elif isinstance(value, np.ndarray):
+            if value.dtype.kind not in "iufbc" or not value.dtype.isnative or value.itemsize > 16:
+                raise TypeError(text("simulator.argument-dtype", name=name, dtype=value.dtype))
+            if any(stride % value.itemsize for stride in value.strides):
+                values = {"strides": value.strides, "size": value.itemsize}
+                raise TypeError(text("simulator.argument-strides", name=name, **values))
+            arrays.append(value)
+        elif not isinstance(value, (bool, int, float, complex, np.number, np.bool_)):
+            raise TypeError(text("simulator.argument-type", name=name, given=type(value).__name__))
+    return arrays
+
+
+def _compile_error(launch: Launch) -> Exception | None:
+    """What the GPU's compiler says to the kernel with these arguments; None where there is no compiler."""
+    try:
+        from tmalab.gpu.compile import compile_kernel
+        from tmalab.gpu.errors import CompileError, GpuUnavailable
+    except ImportError:
+        return None
+    try:
+        compile_kernel(launch.kernel.function, launch.args)
+    except (CompileError, TypeError) as error:
+        return error
+    except GpuUnavailable:
+        return None
+    return None

@@ -1,0 +1,169 @@
+"""Accesses of threads against each other and against the shadow memory, many at a time.
+
+`Batch` is exact: it sorts accesses by unit, so that each one's neighbours in time are its neighbours in the array, and
+compares clocks. `plainly_ordered` is quick, for the common case: between two syncthreads, no unit is written by one
+thread and touched by another. Where that does not settle it, the batch does.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tmalab.simulator.arrays import ATOMIC, KIND_BITS, READ, SAME, WRITE
+from tmalab.simulator.records import ATOMIC_ACCESS, BARRIER, GENERIC, NOTHING, SAME_VALUE
+from tmalab.simulator.shadow import ON_BARRIER, SAME_WRITTEN, UNINITIALISED, UNORDERED, Shadow, by_thread, plain
+
+if TYPE_CHECKING:
+    from typing import Any
+
+HOW = np.zeros(4, np.int32)  # kind of a logged access: how it was made
+HOW[[READ, WRITE, ATOMIC, SAME]] = GENERIC, GENERIC, ATOMIC_ACCESS, SAME_VALUE
+
+
+class Batch:
+    """Logged accesses to one space, in the order of the run.
+
+    entries    as tmalab.simulator.arrays logs them
+    segment    for each, the number of its segment: a row of `segments` (RECORDs) and of `clocks`
+    places     for each, the number of its source line; or 0 for all
+    """
+
+    def __init__(
+        self,
+        shadow: Shadow,
+        entries: np.ndarray,
+        segment: np.ndarray,
+        segments: np.ndarray,
+        clocks: np.ndarray,
+        places: np.ndarray | int = 0,
+    ):
+        self._shadow, self._clocks = shadow, clocks
+        self._units, parent = shadow.units_of_entries(entries)
+        self._segment = segment[parent]
+        self._made = segments[self._segment]
+        kind = entries[parent] & KIND_BITS
+        self._made["how"] = HOW[kind]
+        self._made["place"] = places if isinstance(places, int) else places[parent]
+        self._writes = kind != READ
+
+    def check(self) -> None:
+        """Report every conflict, and let the shadow memory know of the accesses."""
+        if self._writes.any():
+            self._check_mixed()
+        else:
+            self._check_writers(self._shadow.writers[self._units])
+            self._shadow.remember_reads(self._units, self._made)
+
+    def _check_mixed(self) -> None:
+        """Reads and writes together."""
+        self._sort()
+        shadow, units, made, writes = self._shadow, self._units, self._made, self._writes
+        count, index = len(units), np.arange(len(units))
+        first = np.empty(count, bool)
+        first[0], first[1:] = True, units[1:] != units[:-1]
+
+        start = np.maximum.accumulate(np.where(first, index, 0))
+        last_write = np.maximum.accumulate(np.where(writes, index, -1))
+        before = np.concatenate(([-1], last_write[:-1]))
+        inside = before >= start  # the last writer is part of this batch
+        earlier = shadow.writers[units]
+        earlier[inside] = made[before[inside]]
+        made["fresh"] = earlier["how"] == NOTHING
+        self._check_writers(earlier)
+
+        stop = np.concatenate((np.flatnonzero(first)[1:], [count]))[np.cumsum(first) - 1]
+        next_write = np.minimum.accumulate(np.where(writes, index, count)[::-1])[::-1]
+        after = np.concatenate((next_write[1:], [count]))
+        followed = after < stop  # by a write to the same unit
+        read = np.flatnonzero(~writes & followed)
+        self._check_reads(units[read], made[read], after[read])
+        self._check_outstanding(np.flatnonzero(writes & ~inside))
+
+        written, lasting = np.flatnonzero(writes & ~followed), np.flatnonzero(~writes & ~followed)
+        shadow.writers[units[written]] = made[written]
+        shadow.remember_reads(units[lasting], made[lasting])
+
+    def _sort(self) -> None:
+        """By unit, accesses to one unit in their order; by radix sort where 16 bits suffice."""
+        short = len(self._shadow.writers) <= 1 << 16
+        order = np.argsort(self._units.astype(np.uint16) if short else self._units, kind="stable")
+        self._units, self._segment = self._units[order], self._segment[order]
+        self._made, self._writes = self._made[order], self._writes[order]
+
+    def _check_writers(self, earlier: np.ndarray) -> None:
+        """Each access against the last writer of its unit."""
+        shadow, made, writes, how = self._shadow, self._made, self._writes, earlier["how"]
+        foreign = shadow.foreign(earlier)
+        unknown = foreign | (self._clocks[self._segment, earlier["dimension"]] < earlier["tick"])
+        if unknown.any():
+            both_atomic = (how == ATOMIC_ACCESS) & (made["how"] == ATOMIC_ACCESS)
+            harmless = both_atomic | (made["how"] == SAME_VALUE) & by_thread(how) | (how == BARRIER)
+            shadow.tell(UNORDERED, unknown & ~harmless, self._units, earlier, made, writes)
+            if shadow.strict:
+                same = unknown & (made["how"] == SAME_VALUE) & by_thread(how)
+                shadow.tell(SAME_WRITTEN, same, self._units, earlier, made, writes)
+        shadow.tell(ON_BARRIER, how == BARRIER, self._units, earlier, made, writes)
+        if shadow.space == "shared":
+            reads = ~writes | (made["how"] == ATOMIC_ACCESS)
+            shadow.tell(UNINITIALISED, (how == NOTHING) & reads, self._units, earlier, made, writes)
+
+    def _check_reads(self, units: np.ndarray, reads: np.ndarray, writer: np.ndarray) -> None:
+        """Reads against the write that follows them, `writer` by its position in the batch."""
+        unknown = self._clocks[self._segment[writer], reads["dimension"]] < reads["tick"]
+        self._shadow.tell(UNORDERED, unknown, units, reads, self._made[writer], self._writes[writer], False)
+
+    def _check_outstanding(self, opening: np.ndarray) -> None:
+        """Reads of earlier batches against the first write to their unit (`opening`, by position); they are then done with."""
+        shadow, units = self._shadow, self._units[opening]
+        reads, positions = shadow.take_reads(units, opening)
+        if len(reads):
+            self._check_reads(reads["unit"], plain(reads), positions)
+        shadow.check_foreign_reads(units, self._made[opening])
+
+
+def plainly_ordered(shadow: Shadow, entries: np.ndarray, segment: np.ndarray, segments: np.ndarray) -> bool:
+    """Whether accesses between two meetings of all threads are ordered, and the shadow memory knows of them now.
+
+    One segment for each thread, and no copy is about that not all threads know of: whatever was before is known.
+    False: look closer.
+    """
+    units, parent = shadow.units_of_entries(entries)
+    kind = entries[parent] & KIND_BITS
+    who = segments["dimension"][segment[parent]]
+    earlier = shadow.writers["how"][units]
+    written = np.flatnonzero(kind == WRITE)
+    if (kind > WRITE).any() or not _touchable(shadow, units, earlier, kind):
+        return False
+    if len(written) and not _apart(shadow, units, who, written):
+        return False
+    made = segments[segment[parent[written]]]
+    made["how"] = GENERIC
+    made["fresh"] = earlier[written] == NOTHING
+    shadow.writers[units[written]] = made
+    if shadow.many_clusters:
+        read = np.flatnonzero(kind == READ)
+        reads = segments[segment[parent[read]]]
+        reads["how"] = GENERIC
+        shadow.keep_for_other_clusters(units[read], reads)
+    return True
+
+
+def _touchable(shadow: Shadow, units: np.ndarray, earlier: np.ndarray, kind: np.ndarray) -> bool:
+    """No barrier lies there, no garbage is read, no other cluster was there before."""
+    if shadow.space == "shared":
+        return not ((earlier == BARRIER) | (earlier == NOTHING) & (kind == READ)).any()
+    return not shadow.many_clusters or not shadow.others_were_at(units, kind != READ)
+
+
+def _apart(shadow: Shadow, units: np.ndarray, who: np.ndarray, written: np.ndarray) -> bool:
+    """Nobody touches what another thread writes."""
+    scratch, mine = shadow.first_write, units[written]
+    scratch[mine] = who[written]
+    owner = scratch[units]
+    apart = bool(((owner == who) | (owner < 0)).all())
+    scratch[mine] = -1
+    return apart
+
+

@@ -1,0 +1,90 @@
+"""The watchdog: a timer that stops a kernel which never lets the simulator go on.
+
+A Python loop without any simulated operation never returns to the scheduler. A second OS thread sees that no step is
+taken and raises an exception in the loop, whose line then is the report.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING
+
+from tmalab.simulator.errors import EndlessLoop, TooLong
+
+if TYPE_CHECKING:
+    from tmalab.simulator.scheduler import Scheduler
+
+SILENT_SECONDS = 5.0  # without a step of the scheduler
+TOTAL_SECONDS = 120.0  # for one run
+INTERVAL = 0.1  # seconds between looks
+
+_limits: ContextVar[tuple[float, float]] = ContextVar("limits", default=(SILENT_SECONDS, TOTAL_SECONDS))
+
+
+@contextmanager
+def patience(silent: float, total: float) -> Iterator[None]:
+    """Other limits, in seconds, for the runs inside: a check of an exercise has less time than a person."""
+    token = _limits.set((silent, total))
+    try:
+        yield
+    finally:
+        _limits.reset(token)
+
+
+def limits() -> tuple[float, float]:
+    """Seconds: how long a kernel may keep the simulator waiting, and how long a run may take."""
+    return _limits.get()
+
+
+class Stopwatch:
+    """Seconds of the processor, so that a busy machine stops nobody early; a quarter of the time by the clock at least."""
+
+    def __init__(self):
+        self._cpu, self._clock = time.process_time(), time.monotonic()
+
+    def seconds(self) -> float:
+        """Since it was made."""
+        return max(time.process_time() - self._cpu, (time.monotonic() - self._clock) / 4)
+
+
+class Watchdog:
+    """Watches one run; use it as a context."""
+
+    def __init__(self, scheduler: Scheduler):
+        self._scheduler = scheduler
+        self._target = threading.get_ident()
+        self._stop = threading.Event()
+        self._silent, self._total = _limits.get()
+        self._timer = threading.Thread(target=self._watch, name="tmalab-watchdog", daemon=True)
+
+    def __enter__(self) -> Watchdog:
+        self._timer.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._stop.set()
+        self._timer.join()
+        _raise_in(self._target, None)  # one that has not come out yet must not come out later
+
+    def _watch(self) -> None:
+        run, silence = Stopwatch(), Stopwatch()
+        steps = self._scheduler.steps
+        while not self._stop.wait(INTERVAL):
+            if self._scheduler.steps != steps:
+                steps, silence = self._scheduler.steps, Stopwatch()
+            silent, late = silence.seconds() > self._silent, run.seconds() > self._total
+            if silent or late:
+                self._scheduler.stopping = True
+                _raise_in(self._target, EndlessLoop if silent else TooLong)
+                silence = Stopwatch()  # should the kernel swallow it, it comes again
+
+
+def _raise_in(thread: int, exception: type[BaseException] | None) -> None:
+    """Have an exception raised in an OS thread at its next bytecode; None takes back one that has not been raised."""
+    raised = ctypes.py_object(exception) if exception is not None else None
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), raised)

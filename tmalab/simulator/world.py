@@ -1,0 +1,98 @@
+"""What `cuda` means inside a simulated kernel: the part of numba.cuda that the kernel language has.
+
+Indices are plain attributes that the scheduler sets when it switches threads, so that reading them costs nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tmalab.simulator.arrays import Array, make_array
+from tmalab.simulator.atomics import Atomics
+from tmalab.simulator.context import current_thread
+from tmalab.simulator.errors import KernelError
+from tmalab.simulator.memory import POISON, Memory, checked_shape, element_type
+from tmalab.simulator.threads import WARP, Dim3, len_of
+from tmalab.simulator.warps import FULL_MASK
+from tmalab.texts import text
+
+if TYPE_CHECKING:
+    from tmalab.launch import Launch
+    from tmalab.simulator.cta import Cta
+
+
+class Shared:
+    """cuda.shared"""
+
+    def array(self, shape: Any, dtype: Any, alignment: int | None = None) -> Array:
+        """A static shared array: one for each place in the source."""
+        return current_thread().cta.shared_array(shape, dtype, alignment)
+
+
+class Local:
+    """cuda.local: arrays of one thread, in its registers or its stack."""
+
+    def array(self, shape: Any, dtype: Any, alignment: int | None = None) -> Array:
+        """An array of the calling thread; starts as garbage."""
+        shape, dtype = checked_shape(shape), element_type(dtype)
+        data = np.full(int(np.prod(shape)) * dtype.itemsize, POISON, np.uint8)
+        return make_array(Memory(data, 0, "local"), 0, shape, dtype, _unlogged, name="local")
+
+
+class Const:
+    """cuda.const: arrays that are part of the kernel."""
+
+    def array_like(self, values: np.ndarray) -> Array:
+        """A read-only copy of a NumPy array."""
+        values = np.ascontiguousarray(values)
+        memory = Memory(values.reshape(-1).view(np.uint8).copy(), 0, "const")
+        return make_array(memory, 0, values.shape, values.dtype, _unlogged, name="const", writable=False)
+
+
+class World:
+    """The simulated `numba.cuda` of one launch."""
+
+    def __init__(self, launch: Launch):
+        self.blockDim, self.gridDim = Dim3(*launch.block), Dim3(*launch.grid)
+        self.threadIdx = self.blockIdx = Dim3(0, 0, 0)
+        self.laneid, self.warpsize = 0, WARP
+        self.shared, self.local, self.const, self.atomic = Shared(), Local(), Const(), Atomics()
+        self.cta: Cta | None = None
+
+    def enter(self, cta: Cta) -> None:
+        """A thread of another CTA runs."""
+        self.cta, self.blockIdx = cta, cta.index3
+
+    def syncthreads(self) -> None:
+        """Wait for all threads of the CTA that have not exited."""
+        thread = current_thread()
+        thread.barriers.syncthreads(thread)
+
+    def syncwarp(self, mask: int = FULL_MASK) -> None:
+        """Wait for the lanes of the mask."""
+        thread = current_thread()
+        thread.cta.warps.sync(thread, mask)
+
+    def grid(self, ndim: int) -> int | tuple[int, ...]:
+        """The thread's place in the whole grid: an int, or a tuple of ndim of them."""
+        places = (self.blockIdx, self.blockDim, self.threadIdx)
+        return _first([block * size + thread for block, size, thread in zip(*places)], ndim)
+
+    def gridsize(self, ndim: int) -> int | tuple[int, ...]:
+        """The size of the whole grid in threads."""
+        return _first([blocks * size for blocks, size in zip(self.gridDim, self.blockDim)], ndim)
+
+    def __getattr__(self, name: str) -> Any:
+        raise KernelError(text("simulator.not-in-language", name=name))
+
+
+def _first(values: list[int], ndim: int) -> int | tuple[int, ...]:
+    if ndim not in (1, 2, 3):
+        raise KernelError(text("simulator.grid-ndim", given=repr(ndim)))
+    return values[0] if ndim == 1 else tuple(values[:ndim])
+
+
+def _unlogged(entry: int) -> None:
+    """Nobody else sees a thread's own memory."""
