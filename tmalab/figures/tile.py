@@ -1,0 +1,216 @@
+"""Figure 1: a tile of a tensor, and where each of its 16-byte sectors lies in shared memory.
+
+On the left the tensor and the box that one copy takes from it, which can be dragged or moved by keys; on the right
+shared memory in 128-byte lines, under any swizzle. A sector that is pointed at or focused is shown on both sides,
+with its address bit by bit.
+
+>>> figure = TileFigure(coordinates=(8, 2))
+>>> print(figure.sentence(0, 1))
+Row 0, sector 1 of the tile holds row 2, elements 16 to 23 of the tensor. At 0x0010 address bits 9 to 7 are 000, \
+so the XOR changes nothing: it lies there, line 0, sector 1.
+>>> figure.swizzle = "B32"
+>>> print(figure.places)                 # rows of 128 bytes do not fit into a 32-byte span
+None
+>>> figure.narrowed = True
+>>> figure.places.tensor_map.box_dim
+(16, 8)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import traitlets
+
+from tmalab import reference
+from tmalab.data_types import NOMINAL_ADDRESS, DataType, Swizzle
+from tmalab.figures.base import Figure, script, style, templates
+from tmalab.figures.tile_places import Mode, Places, modes_of
+from tmalab.figures.tile_svg import tile_svg, tile_table
+from tmalab.figures.tile_words import SHIFT, changed_bits, destination, fill_name, mode_name, notes, source, taken_bits
+from tmalab.swizzle import LINE, SECTOR
+from tmalab.tensor_map import TensorMap
+from tmalab.texts import text
+
+MOST_ROWS, MOST_SECTORS, MOST_LINES = 68, 36, 256  # drawn of a tensor, and of shared memory
+LESSON = {"data_type": DataType.FLOAT16, "global_dim": (128, 16), "global_strides": (256,), "box_dim": (64, 8)}
+
+
+class TileFigure(Figure):
+    """The tile of a rank-2 map at `coordinates` (elements, innermost first), copied to `shared_address` (bytes).
+
+    Traits, in both directions: `coordinates`, `swizzle`, `narrowed` (whether a box that is too wide for the swizzle is
+    drawn as wide as it takes) and `selected`, (row, sector) of the tile or None. Without a map it draws the first
+    lesson's: 16x128 fp16, a box of 8x64, the 128B swizzle.
+    """
+
+    _esm = script("tile")
+    _css = style("tile")
+
+    data = traitlets.Dict().tag(sync=True)
+    coordinates = traitlets.Tuple(traitlets.Int(), traitlets.Int()).tag(sync=True)
+    swizzle = traitlets.UseEnum(Swizzle).tag(sync=True)
+    narrowed = traitlets.Bool(False).tag(sync=True)
+    selected = traitlets.Tuple(traitlets.Int(), traitlets.Int(), default_value=None, allow_none=True).tag(sync=True)
+
+    def __init__(
+        self, tensor_map: TensorMap | None = None, coordinates: Sequence[int] = (0, 0), shared_address: int = 0
+    ):
+        tensor_map = tensor_map or TensorMap(global_address=NOMINAL_ADDRESS, swizzle=Swizzle.B128, **LESSON)
+        if tensor_map.rank != 2:
+            raise ValueError(text("figures.not-rank-2", rank=tensor_map.rank))
+        self.tensor_map, self.shared_address = tensor_map, shared_address
+        coordinates = reference.check_load(tensor_map, coordinates, shared_address)
+        self.modes = modes_of(tensor_map, shared_address)
+        data, words = self._data(), templates(*WORDS)
+        super().__init__(data=data, words=words, coordinates=coordinates, swizzle=tensor_map.swizzle)
+
+    @property
+    def places(self) -> Places | None:
+        """The tile as the switch stands: its map and every sector's address. None where the map's rules refuse it."""
+        mode = self.modes[self.swizzle]
+        return mode.given or (mode.narrowed if self.narrowed else None)
+
+    def sentence(self, row: int, sector: int) -> str:
+        """What the figure says of a sector of the tile."""
+        self._check_sector(row, sector)
+        places = self.places
+        if places is None:
+            where = text("figures.place-refused", name=mode_name(self.swizzle))
+            return f"{source(self.tensor_map, self.coordinates, row, sector)} {where}"
+        return f"{source(places.tensor_map, self.coordinates, row, sector)} {destination(places, row, sector)}"
+
+    def svg(self) -> str:
+        return tile_svg(self.tensor_map, self.modes[self.swizzle], self.places, self.coordinates)
+
+    def table(self) -> str:
+        return tile_table(self.tensor_map, self.modes[self.swizzle], self.places, self.coordinates)
+
+    @traitlets.validate("coordinates")
+    def _legal_coordinates(self, proposal: dict) -> tuple[int, ...]:
+        return reference.check_load(self.tensor_map, proposal["value"], self.shared_address)
+
+    @traitlets.validate("selected")
+    def _legal_selection(self, proposal: dict) -> tuple[int, int] | None:
+        if proposal["value"] is not None:
+            self._check_sector(*proposal["value"])
+        return proposal["value"]
+
+    @traitlets.observe("swizzle", "narrowed")
+    def _drop_lost_selection(self, _change: object) -> None:
+        if self.selected is not None and not self._has(*self.selected):
+            self.selected = None
+
+    def _shown(self) -> Places:
+        """The tile that the sectors' numbers count in: a refused box is drawn with its numbers all the same."""
+        return self.places or self.modes[Swizzle.NONE].given
+
+    def _has(self, row: int, sector: int) -> bool:
+        shown = self._shown()
+        return 0 <= row < len(shown.physical) and 0 <= sector < shown.sectors
+
+    def _check_sector(self, row: int, sector: int) -> None:
+        if not self._has(row, sector):
+            shown = self._shown()
+            limits = {"last_row": len(shown.physical) - 1, "last_sector": shown.sectors - 1}
+            raise ValueError(text("figures.no-sector", row=row, sector=sector, **limits))
+
+    def _data(self) -> dict[str, object]:
+        """All that the browser needs; it works out no address itself."""
+        tm = self.tensor_map
+        columns, rows = tm.global_dim
+        return {
+            "type": tm.data_type.name,
+            "rows": rows,
+            "columns": columns,
+            "sectors": -(-columns * tm.element_size // SECTOR),  # of a row of the tensor
+            "per": SECTOR // tm.element_size,  # elements of a sector
+            "row_step": tm.element_strides[1],
+            "fill": fill_name(tm),
+            "shared_address": self.shared_address,
+            "most_rows": MOST_ROWS,
+            "most_sectors": MOST_SECTORS,
+            "modes": [_mode(mode) for mode in self.modes],
+        }
+
+
+def _mode(mode: Mode) -> dict[str, object]:
+    high, low = changed_bits(mode.swizzle) or (0, 0)
+    return {
+        "swizzle": int(mode.swizzle),
+        "name": mode_name(mode.swizzle),
+        "reason": mode.reason,
+        "high": high,
+        "low": low,
+        "shift": SHIFT,
+        **taken_bits(mode.swizzle),
+        "given": mode.given and _tables(mode.given),
+        "narrowed": mode.narrowed and _tables(mode.narrowed),
+    }
+
+
+def _tables(places: Places) -> dict[str, object]:
+    """A tile's facts and, for the rows of it that are drawn, each sector's address without and with the XOR."""
+    tm = places.tensor_map
+    columns, rows = tm.delivered_dim
+    drawn = min(rows, MOST_LINES * LINE // tm.pitch)
+    return {
+        "rows": rows,
+        "columns": columns,
+        "sectors": places.sectors,
+        "height": (rows - 1) * tm.element_strides[1] + 1,  # rows of the tensor that the box spans
+        "count": drawn * places.sectors,
+        "bytes": f"{tm.transaction_bytes:,}",
+        "shared_bytes": tm.shared_bytes,
+        "pitch": tm.pitch,
+        "gaps": places.lines * LINE > tm.transaction_bytes,
+        "base": places.shared_address,
+        "lines": places.lines,
+        "drawn_lines": min(places.lines, MOST_LINES),
+        "notes": notes(places, MOST_LINES),
+        "logical": [address for row in places.logical[:drawn] for address in row],
+        "physical": [address for row in places.physical[:drawn] for address in row],
+    }
+
+
+WORDS = (  # the sentences that the browser fills in
+    "figures.figure",
+    "figures.tensor-title",
+    "figures.shared-title",
+    "figures.box-caption",
+    "figures.shared-caption",
+    "figures.switch",
+    "figures.refused-note",
+    "figures.hint",
+    "figures.tensor-grid",
+    "figures.shared-grid",
+    "figures.tensor-corner",
+    "figures.shared-corner",
+    "figures.tensor-cell",
+    "figures.shared-cell",
+    "figures.box-role",
+    "figures.box-label",
+    "figures.drawn-part",
+    "figures.refused-title",
+    "figures.narrow",
+    "figures.widen",
+    "figures.moved",
+    "figures.switched",
+    "figures.sector-inside",
+    "figures.sector-partly",
+    "figures.sector-outside",
+    "figures.place-plain",
+    "figures.place-moved",
+    "figures.place-kept",
+    "figures.place-refused",
+    "figures.not-in-tile",
+    "figures.nothing-there",
+    "figures.gap",
+    "figures.bits-number",
+    "figures.bits-logical",
+    "figures.bits-physical",
+    "figures.legend-sector",
+    "figures.legend-filled",
+    "figures.legend-before",
+    "figures.legend-gap",
+)
