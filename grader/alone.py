@@ -1,0 +1,90 @@
+"""A kernel built from its source and run alone: with `cuda`, `ptx`, `np` and its integers, without the notebook.
+
+What comes back is plain data, so that these two functions can do their work in another process.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from grader.source import KernelSource, stripped
+from tmalab import TensorMap, device, kernel, ptx
+
+PATIENCE = 1.0, 2.0  # seconds: a loop that lets nothing else go on, and a whole run; a tile takes a twentieth
+Argument = TensorMap | np.ndarray | int
+
+
+@dataclass
+class Compilation:
+    """Whether a kernel compiles for sm_90a. `error` is the compiler's sentence; `checked` False: no compiler here."""
+
+    checked: bool
+    error: str = ""
+    counts: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass
+class Outcome:
+    """What one run of a kernel did."""
+
+    arrays: list[np.ndarray]  # the array arguments as the run left them
+    ok: bool
+    hazards: list[tuple[str, str]]  # name, message
+    stopped: tuple[str, str] | None  # why it did not come to its end: a cause, a message
+    copied: bool  # whether any load by the copy engine landed, as far as the trace reaches
+
+
+def compile_alone(source: KernelSource, arguments: Sequence[Argument]) -> Compilation:
+    """Compile a kernel for the H100 and H200; needs numba-cuda, no GPU."""
+    try:
+        from tmalab.gpu.compile import compile_kernel
+        from tmalab.gpu.errors import CompileError
+    except ImportError:
+        return Compilation(checked=False)
+    try:
+        compiled = compile_kernel(build(source), arguments)
+    except (CompileError, TypeError) as error:
+        return Compilation(True, error=str(error))
+    return Compilation(True, counts=dict(compiled.counts))
+
+
+def run_alone(
+    source: KernelSource, arguments: Sequence[Argument], block: int, seed: int = 0, on: str = "simulator"
+) -> Outcome:
+    """Run a kernel once, one block of `block` threads, on copies of the arguments."""
+    from tmalab.simulator.trace import LENGTH
+    from tmalab.simulator.watchdog import patience
+
+    own = [argument.copy() if isinstance(argument, np.ndarray) else argument for argument in arguments]
+    with patience(*PATIENCE):
+        run = kernel(build(source)).run(grid=1, block=block, args=tuple(own), seed=seed, on=on)
+    arrays = [argument for argument in own if isinstance(argument, np.ndarray)]
+    hazards = [(hazard.name, str(hazard.message)) for hazard in run.hazards]
+    copied = len(run.trace) == LENGTH or any(event.what == "load_lands" for event in run.trace)
+    return Outcome(arrays, bool(run.ok), hazards, _why_stopped(run), copied)
+
+
+def build(source: KernelSource) -> FunctionType:
+    """The kernel's function in a namespace of its own."""
+    from numba import cuda
+
+    modules = {"cuda": cuda, "ptx": ptx, "np": np, "math": math}
+    scope: dict[str, Any] = {name: modules[module] for name, module in source.modules.items()} | source.constants
+    for own_name, written in reversed(source.functions.items()):  # the kernel was taken first, its helpers after it
+        exec(compile(stripped(written), source.files[own_name], "exec"), scope)
+        scope |= {name: device(scope[own_name]) for name, helper in source.helpers.items() if helper == own_name}
+    return scope[source.name]
+
+
+def _why_stopped(run: Any) -> tuple[str, str] | None:
+    if run.fault:
+        return getattr(run.fault, "kind", "fault"), str(run.fault)
+    if run.deadlock:
+        return "deadlock", str(run.deadlock.message)
+    return None

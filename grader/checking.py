@@ -1,0 +1,66 @@
+"""`check`: judge an answer, print the report, return the points."""
+
+from __future__ import annotations
+
+import math
+import os
+
+from grader import exercises
+from grader.exercise import Exercise, Finding, is_untouched, wrong
+from grader.hints import hint_for
+from grader.quiet import quiet
+from grader.report import render
+from grader.texts import text
+
+CLASS_SEED = "TMALAB_CLASS_SEED"
+
+
+def check(exercise_id: str, answer: object) -> float:
+    """Print what the check of an exercise finds in `answer`; return the points, a plain float from 0 to the maximum.
+
+    Never raises for anything that an answer is or does. `TMALAB_CLASS_SEED` draws the class's variant of an exercise.
+    """
+    exercise = exercises.find(exercise_id)
+    if exercise is None:
+        print(text("report.unknown-exercise", id=exercise_id, ids=", ".join(exercises.ids())))
+        return 0.0
+    with quiet():
+        findings = judge(exercise, answer, class_seed())
+        hint = hint_for(exercise, findings)
+    print(render(exercise.id, exercise.points, findings, hint))
+    return total(exercise, findings)
+
+
+def questions(exercise_id: str) -> object:
+    """What an exercise asks about, where the class seed draws it."""
+    exercise = exercises.find(exercise_id)
+    if exercise is None or exercise.questions is None:
+        asking = [each.id for each in exercises.all_exercises() if each.questions]
+        raise ValueError(text("report.no-questions", id=exercise_id, ids=", ".join(asking)))
+    return exercise.questions(class_seed())
+
+
+def judge(exercise: Exercise, answer: object, seed: int) -> list[Finding]:
+    """The findings about an answer. A stub gets one sentence; a fault of the check is told from the learner's."""
+    if is_untouched(answer):
+        return [
+            wrong(part, points, text(exercise.untouched if i == 0 else "report.not-looked-at"), "untouched")
+            for i, (part, points) in enumerate(exercise.parts.items())
+        ]
+    try:
+        return list(exercise.judge(answer, seed))
+    except Exception as error:
+        message = text("report.check-failed", error=f"{type(error).__name__}: {error}")
+        return [wrong("check", exercise.points, message, "check-failed")]
+
+
+def total(exercise: Exercise, findings: list[Finding]) -> float:
+    """The points as nbgrader can read them: a float, finite, from 0 to the exercise's maximum."""
+    points = float(sum(finding.points for finding in findings))
+    return min(max(points, 0.0), float(exercise.points)) if math.isfinite(points) else 0.0
+
+
+def class_seed() -> int:
+    """The class's seed from the environment; 0, the public course, where it is not set or no whole number."""
+    value = os.environ.get(CLASS_SEED, "0").strip()
+    return int(value) if value.lstrip("-").isdigit() else 0

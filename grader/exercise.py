@@ -1,0 +1,77 @@
+"""What an exercise is: parts with points, a judge that looks at an answer, and hints for what can fail.
+
+A judge returns one `Finding` for each part. An exercise module is a list of `Exercise`; a later notebook adds a module.
+
+>>> half = wrong("bytes", 2, "512 of 1,024 bytes are right", cause="bytes", points=1)
+>>> half.passed, half.points
+(False, 1)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one part of a check found.
+
+    `maximum` 0 makes it evidence: it is shown and gives no points. `passed` None means that nothing could be judged.
+    `cause` names what failed, for the hints; empty where nothing did.
+    """
+
+    part: str
+    maximum: float
+    points: float
+    message: str
+    passed: bool | None
+    cause: str = ""
+
+
+def right(part: str, maximum: float, message: str) -> Finding:
+    """A part that is as it should be."""
+    return Finding(part, maximum, maximum, message, True)
+
+
+def wrong(part: str, maximum: float, message: str, cause: str, points: float = 0) -> Finding:
+    """A part that is not: `points` is the partial credit, `cause` what the hints go by."""
+    return Finding(part, maximum, points, message, False, cause)
+
+
+def evidence(part: str, message: str, passed: bool | None = None) -> Finding:
+    """Something shown beside the points: a recorded run, a live one (then with `passed`)."""
+    return Finding(part, 0, 0, message, passed)
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One exercise of a notebook.
+
+    `judge(answer, seed)` gives the findings; `seed` is the class seed, 0 in the public course.
+    `parts` are the parts that give points, in the order in which they are printed.
+    `hints` maps causes to the stem of a text key: `stem-nudge`, `stem-concept` and `stem-shape` are the three steps.
+    `untouched` is the key of the sentence for a stub that nobody has filled in.
+    `questions(seed)` is what the exercise asks about, where that depends on the seed.
+    """
+
+    id: str
+    parts: Mapping[str, float]
+    judge: Callable[[object, int], Sequence[Finding]]
+    hints: Mapping[str, str]
+    untouched: str
+    questions: Callable[[int], object] | None = field(default=None)
+
+    @property
+    def points(self) -> float:
+        """The most that an answer can earn."""
+        return sum(self.parts.values())
+
+
+def is_untouched(answer: object) -> bool:
+    """Whether an answer is still the release's stub: None, or a dict or list that holds nothing but None."""
+    if type(answer) is dict:
+        return is_untouched(list(answer.values()))
+    if type(answer) in (list, tuple):
+        return all(value is None or value is Ellipsis for value in answer)  # type: ignore[attr-defined]
+    return answer is None or answer is Ellipsis

@@ -1,0 +1,119 @@
+"""Answers that are a plain Python function of whole numbers, tried on many arguments.
+
+>>> double = Table("doubles", 2, {(1,): 2, (5,): 10})
+>>> [finding.points for finding in judge_function(lambda n: 2 * n, [double])]
+[2]
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from grader.exercise import Finding, right, wrong
+from grader.judges.numbers import as_integer, shown
+from grader.limits import Raised, TookTooLong, call_within
+from grader.texts import text
+
+SECONDS = 2.0  # for all calls of one table; after one that never ends no other is tried
+
+Arguments = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """One part of the check: arguments and the number that each must give, and what known mistakes give instead."""
+
+    part: str
+    points: float
+    expected: Mapping[Any, int]  # by arguments, a tuple
+    mistakes: Mapping[str, Callable[..., int]] | None = None
+
+
+def judge_function(answer: object, tables: Sequence[Table]) -> list[Finding]:
+    """A finding for each table. A function that raises, never ends or returns no number fails with one sentence."""
+    if not callable(answer) or isinstance(answer, type):
+        message = text("function.not-a-function", type=type(answer).__name__)
+        first, *others = tables
+        return [wrong(first.part, first.points, message, "form"), *(_not_tried(table, "form") for table in others)]
+    findings: list[Finding] = []
+    for table in tables:
+        endless = any(finding.cause == "endless" for finding in findings)
+        findings.append(_not_tried(table, "endless") if endless else _judge_table(answer, table))
+    return findings
+
+
+def _not_tried(table: Table, cause: str) -> Finding:
+    return wrong(table.part, table.points, text("report.not-looked-at"), cause)
+
+
+def _judge_table(function: Callable[..., object], table: Table) -> Finding:
+    current: list[Arguments] = []
+
+    def call_all() -> list[object]:
+        return [_call(function, arguments, current) for arguments in table.expected]
+
+    try:
+        seen = call_within(SECONDS, call_all)
+    except TookTooLong:
+        message = text("function.endless", call=_call_text(current), seconds=SECONDS)
+        return wrong(table.part, table.points, message, "endless")
+    except Raised as raised:
+        line = _line_of(raised.error)
+        key = "function.raises" if line else "function.not-callable"
+        message = text(key, call=_call_text(current), error=_one_line(raised.error), line=line)
+        return wrong(table.part, table.points, message, "raises")
+    return _compare(table, seen)
+
+
+def _call(function: Callable[..., object], arguments: Arguments, current: list[Arguments]) -> object:
+    current[:] = [arguments]
+    return function(*arguments)
+
+
+def _compare(table: Table, seen: list[object]) -> Finding:
+    values = [as_integer(value) for value in seen]
+    pairs = zip(values, table.expected.values(), strict=True)
+    misses = [i for i, (value, wanted) in enumerate(pairs) if value != wanted]
+    if not misses:
+        return right(table.part, table.points, text("function.all-right", count=len(seen)))
+    first = misses[0]
+    arguments, wanted = list(table.expected.items())[first]
+    if seen[first] is None:
+        message = text("function.nothing", call=_call_text([arguments]))
+        return wrong(table.part, table.points, message, "returns-nothing")
+    message = text(
+        "function.wrong",
+        right=len(seen) - len(misses),
+        count=len(seen),
+        call=_call_text([arguments]),
+        expected=wanted,
+        seen=shown(seen[first]),
+    )
+    if values[first] is None:
+        return wrong(table.part, table.points, message, "type")
+    return wrong(table.part, table.points, message, _mistake(table, values))
+
+
+def _mistake(table: Table, values: list[int | None]) -> str:
+    for cause, function in (table.mistakes or {}).items():
+        if all(value == function(*arguments) for value, arguments in zip(values, table.expected, strict=True)):
+            return cause
+    return "values"
+
+
+def _call_text(current: list[Arguments]) -> str:
+    return f"({', '.join(map(str, current[0]))})" if current else "()"
+
+
+def _one_line(error: BaseException) -> str:
+    return traceback.format_exception_only(error)[-1].strip().splitlines()[0][:160]
+
+
+def _line_of(error: BaseException) -> int:
+    """The line of the learner's function that raised, or called what raised; 0 where the call itself failed."""
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = next((i for i, frame in enumerate(frames) if frame.name == "_call"), len(frames))
+    return (frames[ours + 1].lineno or 0) if ours + 1 < len(frames) else 0

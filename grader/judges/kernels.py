@@ -1,0 +1,192 @@
+"""Answers that are kernels: do they compile, do they move the right bytes, is every read ordered after its copy?
+
+A kernel is judged from its source, alone (`grader.alone`), on inputs of which the learner sees only the first. Where
+the bytes are right, that is shown beside what an H200 did with the same kernel; where there is a Hopper GPU, it runs
+there too. That is evidence and gives no points, so that a grade does not depend on the machine.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from grader.alone import Argument, Compilation, Outcome, compile_alone, run_alone
+from grader.exercise import Finding, evidence, right, wrong
+from grader.recorded import hopper_here, recorded_load
+from grader.source import KernelSource, NoSource, take_source
+from grader.texts import text
+from tmalab import TensorMap
+
+SEEDS = 20  # orders in which copies land and threads run
+SECONDS = 1.5  # after which no further run is begun, for inputs and for orders: a check answers in less than five
+SAYS_LITTLE = ("read-before-wait", "overwrite-in-use", "exit-in-flight", "uninitialised-read", "deadlock")
+"""Reports that say little beside others, since they often follow from them; the last ones least."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One input: arguments, the last of which is the output, and the bytes that it must hold afterwards."""
+
+    arguments: Sequence[Argument]
+    expected: np.ndarray
+    coordinates: tuple[int, ...]  # of the load that the kernel is to make
+    name: str  # as the learner reads it: "x = 64, y = 8"
+    mistakes: Mapping[str, np.ndarray]  # cause: what a known mistake writes instead
+
+
+@dataclass(frozen=True)
+class KernelTask:
+    """What a kernel must do; `points` for the parts compiles, bytes and order."""
+
+    parameters: Sequence[str]
+    block: int
+    cases: Callable[[int], Sequence[Case]]  # by class seed; the first one is public
+    points: Mapping[str, float]
+
+
+def judge_kernel(answer: object, task: KernelTask, seed: int) -> list[Finding]:
+    """The parts compiles, bytes, order and hardware. A kernel that does not compile, or copies nothing, is not run."""
+    try:
+        source = take_source(answer)
+    except NoSource as reason:
+        return _refuse(task, str(reason), "form")
+    if len(source.parameters) != len(task.parameters):
+        message = text("kernel.parameters", given=", ".join(source.parameters), wanted=", ".join(task.parameters))
+        return _refuse(task, message, "form")
+    cases = task.cases(seed)
+    compilation = compile_alone(source, cases[0].arguments)
+    compiles = _judge_compilation(compilation, task.points["compiles"])
+    if compiles.cause:
+        return [compiles, *_refuse(task, "", compiles.cause)[1:]]
+    outcomes = _run_cases(source, cases, task)
+    moved = _judge_bytes(cases, outcomes, task.points["bytes"])
+    order = _judge_order(source, cases[0], outcomes, task)
+    return [compiles, moved, order, *_hardware(source, cases[0], task, clean=bool(moved.passed and order.passed))]
+
+
+def _run_cases(source: KernelSource, cases: Sequence[Case], task: KernelTask) -> list[Outcome]:
+    """Run all inputs; only the first ones where one does not come to its end, or where it takes too long."""
+    outcomes: list[Outcome] = []
+    deadline = time.monotonic() + SECONDS
+    for case in cases:
+        outcomes.append(run_alone(source, case.arguments, task.block))
+        if outcomes[-1].stopped or time.monotonic() > deadline:
+            break
+    return outcomes
+
+
+def _refuse(task: KernelTask, message: str, cause: str) -> list[Finding]:
+    """No part earns anything, for one reason; what comes after the first part is not looked at."""
+    messages = [message] + [text("report.not-looked-at")] * (len(task.points) - 1)
+    parts = zip(task.points.items(), messages, strict=True)
+    return [wrong(part, points, said, cause) for (part, points), said in parts]
+
+
+def _judge_compilation(compilation: Compilation, points: float) -> Finding:
+    if not compilation.checked:
+        return Finding("compiles", points, 0, text("kernel.no-compiler"), None)
+    if compilation.error:
+        return wrong("compiles", points, compilation.error, "compiles")
+    counts = compilation.counts
+    if not counts["bulk_tensor_copies"]:
+        return wrong("compiles", points, text("kernel.no-copy", **counts), "no-copy")
+    return right("compiles", points, text("kernel.compiles", **counts))
+
+
+def _judge_bytes(cases: Sequence[Case], outcomes: Sequence[Outcome], points: float) -> Finding:
+    """Partial credit goes by input: half the points for the public one, the rest for all others."""
+    for case, outcome in zip(cases, outcomes, strict=False):
+        seen = outcome.arrays[-1]
+        if seen.tobytes() != case.expected.tobytes():
+            cause = _mistake(cases, outcomes) if outcome.ok else _names(outcome)[0]
+            earned = 0 if case is cases[0] else points / 2
+            return wrong("bytes", points, _difference(case, outcome), cause, points=earned)
+    if len(outcomes) < len(cases):
+        message = text("kernel.bytes-slow", input=cases[len(outcomes) - 1].name)
+        return wrong("bytes", points, message, _names(outcomes[-1])[0], points=points / 2)
+    total = sum(case.expected.nbytes for case in cases)
+    return right("bytes", points, text("kernel.bytes-right", count=total, inputs=len(cases)))
+
+
+def _difference(case: Case, outcome: Outcome) -> str:
+    """How many bytes are right, and the first element that is not."""
+    if outcome.stopped:
+        return text("kernel.stopped", input=case.name)
+    seen = outcome.arrays[-1]
+    bits = np.dtype(f"u{seen.dtype.itemsize}")
+    different = seen.view(bits) != case.expected.view(bits)
+    first = tuple(int(i) for i in np.argwhere(different)[0])
+    same = int(np.count_nonzero(~different)) * seen.dtype.itemsize
+    words = {"place": ", ".join(map(str, first)), "expected": case.expected[first], "seen": seen[first]}
+    return text("kernel.bytes-wrong", same=same, count=seen.nbytes, input=case.name, **words)
+
+
+def _mistake(cases: Sequence[Case], outcomes: Sequence[Outcome]) -> str:
+    """The known mistake that explains all of a kernel's outputs, else `bytes`."""
+    runs = [(case, outcome) for case, outcome in zip(cases, outcomes, strict=False) if not outcome.stopped]
+    for cause in cases[0].mistakes:
+        if all(case.mistakes[cause].tobytes() == outcome.arrays[-1].tobytes() for case, outcome in runs):
+            return cause
+    return "bytes"
+
+
+def _judge_order(source: KernelSource, case: Case, outcomes: Sequence[Outcome], task: KernelTask) -> Finding:
+    """Reports, in the runs so far and then in runs of the public input in other orders, up to the first bad one."""
+    points, runs = task.points["order"], list(outcomes)
+    if all(run.ok and not run.copied for run in runs):
+        return wrong("order", points, text("kernel.nothing-to-order"), "no-copy")
+    deadline = time.monotonic() + SECONDS
+    seed = 1
+    while all(run.ok for run in runs) and seed < SEEDS and time.monotonic() < deadline:
+        runs.append(run_alone(source, case.arguments, task.block, seed))
+        seed += 1
+    number, bad = next(((i, run) for i, run in enumerate(runs, 1) if not run.ok), (0, None))
+    if bad is None:
+        return right("order", points, text("kernel.order-right", orders=len(runs)))
+    message = text("kernel.order-wrong", run=number, names=", ".join(dict.fromkeys(_names(bad))))
+    return wrong("order", points, f"{message}\n{_report(bad)}", _names(bad)[0])
+
+
+def _names(outcome: Outcome) -> list[str]:
+    """What a run that is not ok is reported for, the name that says most first."""
+    names = [name for name, _ in outcome.hazards] + ([outcome.stopped[0]] if outcome.stopped else [])
+    return sorted(names or ["order"], key=lambda name: SAYS_LITTLE.index(name) if name in SAYS_LITTLE else -1)
+
+
+def _report(outcome: Outcome) -> str:
+    """The message of what a run is reported for first, and why it stopped, where that says more."""
+    messages = [message for name, message in outcome.hazards if name == _names(outcome)[0]][:1]
+    if outcome.stopped and (not messages or outcome.stopped[0] == "deadlock"):
+        messages.append(outcome.stopped[1])
+    return "\n".join(messages)
+
+
+def _hardware(source: KernelSource, case: Case, task: KernelTask, clean: bool) -> list[Finding]:
+    """A clean kernel on a Hopper GPU where there is one; else its bytes against what an H200 left, from a recording."""
+    if not clean:
+        return []
+    return [_live(source, case, task) if hopper_here() else _against_recording(source, case, task)]
+
+
+def _live(source: KernelSource, case: Case, task: KernelTask) -> Finding:
+    try:
+        outcome = run_alone(source, case.arguments, task.block, on="gpu")
+    except RuntimeError as error:  # the GPU is lost or busy: no fault of the kernel
+        return evidence("hardware", str(error))
+    if outcome.stopped:
+        return evidence("hardware", text("kernel.live-stopped", reason=outcome.stopped[1]), False)
+    same = outcome.arrays[-1].tobytes() == case.expected.tobytes()
+    message = text("kernel.live-same" if same else "kernel.live-different", count=case.expected.nbytes)
+    return evidence("hardware", message, same)
+
+
+def _against_recording(source: KernelSource, case: Case, task: KernelTask) -> Finding:
+    tensor_map, *others = case.arguments
+    assert isinstance(tensor_map, TensorMap)
+    recorded = recorded_load(tensor_map, case.coordinates)
+    outcome = run_alone(source, [tensor_map.bind(recorded.tensor), *others], task.block)
+    message = recorded.says(outcome.arrays[-1]) + "; " + text("recorded.no-gpu")
+    return evidence("hardware", message, recorded.same(outcome.arrays[-1]))

@@ -1,0 +1,57 @@
+"""Calling a learner's function that may never return.
+
+>>> call_within(1.0, lambda: 2 + 2)
+4
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Callable
+from typing import Any
+
+
+class TookTooLong(Exception):
+    """The function was still running when its time was up."""
+
+
+class Raised(Exception):
+    """The function raised: `.error` is what."""
+
+    def __init__(self, error: BaseException):
+        super().__init__(type(error).__name__)
+        self.error = error
+
+
+class _Stop(BaseException):
+    """Raised inside a function that runs too long; a learner's `except Exception` does not catch it."""
+
+
+def call_within(seconds: float, function: Callable[..., Any], *arguments: object) -> Any:
+    """The function's result. Raises Raised for whatever it raises itself, TookTooLong after `seconds`.
+
+    It runs in a thread of its own, which an asynchronous exception ends: that works on every system, signals do not.
+    """
+    outcome: dict[str, Any] = {}
+
+    def work() -> None:
+        try:
+            outcome["result"] = function(*arguments)
+        except BaseException as error:  # SystemExit too: the caller is told, whatever it is
+            outcome["error"] = error
+
+    worker = threading.Thread(target=work, daemon=True)
+    worker.start()
+    try:
+        worker.join(seconds)
+    finally:  # also when the learner interrupts the notebook
+        late = worker.is_alive()
+        if late:
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(worker.ident or 0), ctypes.py_object(_Stop))
+            worker.join(0.5)
+    if late:
+        raise TookTooLong
+    if "error" in outcome:
+        raise Raised(outcome["error"])
+    return outcome["result"]

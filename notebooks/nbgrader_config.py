@@ -1,0 +1,11 @@
+"""nbgrader's settings for this course; run nbgrader in this folder."""
+
+c = get_config()  # noqa: F821  nbgrader hands it in
+
+c.CourseDirectory.course_id = "tmalab"
+c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", "feedback", "*.py"]  # texts and answers stay here
+
+c.ClearSolutions.code_stub = {"python": "# Write your code here."}  # not an error: a notebook runs through as released
+
+c.Execute.timeout = 120  # seconds a cell; a check takes less than 5
+c.OverwriteCells.add_missing_cells = True  # a check that a student deleted is graded all the same
