@@ -1,0 +1,49 @@
+"""What all tests share: a browser where one is needed, GPU tests only where a Hopper GPU is, and no skips in CI."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+
+import pytest
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+IN_CI = bool(os.environ.get("CI"))
+collect_ignore = (
+    [] if sys.platform == "linux" else ["test_house_binder.py"]
+)  # repo2docker and Binder's scripts are Linux
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """The path of a Chromium for Playwright's `executable_path`; tests that take it carry the mark `browser`."""
+    path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if path is None:
+        pytest.skip("no Chromium here: install one to test the figures in a browser (on Debian: apt install chromium)")
+    return path
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is marked `gpu` where there is no Hopper GPU: it is reported as deselected."""
+    marked = [item for item in items if item.get_closest_marker("gpu")]
+    if not marked:
+        return
+    from tmalab.gpu.device import why_no_gpu
+
+    if why_no_gpu():
+        config.hook.pytest_deselected(items=marked)
+        items[:] = [item for item in items if item not in marked]
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """In CI a skipped test is an error: what could not run there would never run."""
+    for report in terminalreporter.stats.get("skipped", []) if IN_CI else []:
+        terminalreporter.write_line(f"skipped in CI: {report.nodeid}: {report.longrepr[-1]}", red=True)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if IN_CI and reporter and reporter.stats.get("skipped") and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED

@@ -1,0 +1,147 @@
+"""Real nbgrader commands over lesson 1: generate_assignment, autograde, and the points in its gradebook.
+
+One class: the solution, the untouched release, and a student whose answer to each exercise is a wrong one.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from grader import exercises
+from tests.lessons import COURSE, answers
+
+LESSON, NAME = "01-copy-2d", "copy-2d.ipynb"
+VARIABLES = {
+    "copy-2d.count": "counts",
+    "copy-2d.map": "fields",
+    "copy-2d.predict": "prediction",
+    "copy-2d.swizzle": "physical_sector",
+    "copy-2d.kernel": "copy_tile",
+    "copy-2d.rim": "copy_rim",
+}
+CLASS = {"astrid": "solution", "bela": "untouched", "carla": 0}  # the number: which of the wrong answers
+
+
+def nbgrader(course: Path, *arguments: str) -> None:
+    environment = os.environ | {"PYTHONPATH": str(COURSE.parent), "JUPYTER_PLATFORM_DIRS": "1"}
+    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"  # nbgrader calls alembic
+    done = subprocess.run(
+        [sys.executable, "-m", "nbgrader", *arguments],
+        cwd=course,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=280,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+
+
+def as_cell(exercise: str, answer: object) -> str:
+    """An answer as a student's cell holds it."""
+    if callable(answer):
+        function = getattr(answer, "function", answer)
+        return f"{inspect.getsource(function)}\n\n{VARIABLES[exercise]} = {function.__name__}\n"
+    return f"{VARIABLES[exercise]} = {answer!r}\n"
+
+
+def submission(wrong: int | str, released: Path):
+    """A student's notebook: the release, with each answer cell filled in."""
+    notebook = nbformat.read(released, as_version=4)
+    solutions = {cell.id: cell.source for cell in nbformat.read(COURSE / "source" / LESSON / NAME, as_version=4).cells}
+    for cell in notebook.cells:
+        if not cell.metadata.get("nbgrader", {}).get("solution"):
+            continue
+        if wrong == "solution":
+            cell.source = solutions[cell.id]
+        elif isinstance(wrong, int):
+            exercise = cell.metadata.tmalab.exercise
+            cell.source = as_cell(exercise, plain_wrong_answers(exercise)[wrong].answer)
+    return notebook
+
+
+def plain_wrong_answers(exercise: str) -> list:
+    return answers(LESSON).WRONG[exercise]
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory):
+    """The course folder after a class was graded."""
+    course = tmp_path_factory.mktemp("course")
+    shutil.copy(COURSE / "nbgrader_config.py", course)
+    (course / "source" / LESSON).mkdir(parents=True)
+    for file in (COURSE / "source" / LESSON).iterdir():
+        if file.is_file():
+            shutil.copy(file, course / "source" / LESSON)
+    nbgrader(course, "generate_assignment", LESSON)
+    for student, wrong in CLASS.items():
+        folder = course / "submitted" / student / LESSON
+        folder.mkdir(parents=True)
+        nbformat.write(submission(wrong, course / "release" / LESSON / NAME), folder / NAME)
+    nbgrader(course, "autograde", LESSON)
+    return course
+
+
+@pytest.fixture(scope="module")
+def points(graded):
+    """Points in nbgrader's gradebook, by student and exercise."""
+    from nbgrader.api import Gradebook
+
+    monkey = pytest.MonkeyPatch()
+    monkey.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    with monkey.context(), Gradebook(f"sqlite:///{graded / 'gradebook.db'}", "tmalab") as book:
+        return {
+            student: {
+                grade.name: (grade.score, grade.max_score)
+                for notebook in book.find_submission(LESSON, student).notebooks
+                for grade in notebook.grades
+            }
+            for student in CLASS
+        }
+
+
+def printed(course: Path, student: str) -> dict[str, str]:
+    """What each check printed when it was graded."""
+    notebook = nbformat.read(course / "autograded" / student / LESSON / NAME, as_version=4)
+    checks = [cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("grade")]
+    said = {
+        cell.metadata.tmalab.exercise: [o.text for o in cell.outputs if o.get("name") == "stdout"] for cell in checks
+    }
+    return {exercise: "".join(texts) for exercise, texts in said.items()}
+
+
+def test_generate_assignment_makes_the_committed_release_and_copies_nothing_else(graded):
+    released = graded / "release" / LESSON
+    assert [path.name for path in released.iterdir()] == [NAME]
+    made = nbformat.read(released / NAME, as_version=4)
+    assert made == nbformat.read(COURSE / "release" / LESSON / NAME, as_version=4)
+
+
+def test_the_solution_gets_full_points(points):
+    assert {grade: score for grade, (score, _) in points["astrid"].items()} == {
+        grade: maximum for grade, (_, maximum) in points["astrid"].items()
+    }
+    assert sum(maximum for _, maximum in points["astrid"].values()) == sum(
+        exercises.find(exercise).points for exercise in VARIABLES
+    )
+
+
+def test_the_untouched_release_gets_nothing(points):
+    assert {score for score, _ in points["bela"].values()} == {0.0}
+
+
+@pytest.mark.parametrize("student", [student for student, wrong in CLASS.items() if isinstance(wrong, int)])
+def test_wrong_answers_get_less_for_the_right_reason(points, graded, student):
+    said = printed(graded, student)
+    for exercise in VARIABLES:
+        wrong = plain_wrong_answers(exercise)[CLASS[student]]
+        assert wrong.reason in " ".join(said[exercise].split()), said[exercise]
+    assert all(score < maximum for score, maximum in points[student].values())

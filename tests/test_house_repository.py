@@ -1,0 +1,117 @@
+"""What must hold of the files as they lie in the repository: no machine's paths, one set of pins, a whole wheel."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from tmalab.bootstrap import LEARNERS, ROOT, TESTS
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+PLATFORMS = [  # what markers ask for, and a machine's answers
+    {"sys_platform": "linux", "platform_machine": "x86_64"},
+    {"sys_platform": "linux", "platform_machine": "aarch64"},
+    {"sys_platform": "win32", "platform_machine": "AMD64"},
+    {"sys_platform": "darwin", "platform_machine": "arm64"},
+]
+PYTHONS = ["3.11", "3.12", "3.13"]
+MACHINES = re.compile(r"(?<![\w.])/(?:work|opt|root)/\w|://(?:pypi|registry|files|deb|mirror)\w*\.")
+
+
+def files() -> list[Path]:
+    """The repository's text files: those of git, or, in a copy without git, all but what is generated."""
+    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True)
+    paths = [ROOT / line for line in listed.stdout.splitlines()] or [
+        path for path in ROOT.rglob("*") if not {".git", ".venv", "_build", "__pycache__"} & set(path.parts)
+    ]
+    return [path for path in paths if path.is_file() and b"\0" not in path.read_bytes()[:4096]]
+
+
+def pins(lock: str, **machine: str) -> dict[str, Requirement]:
+    """A lock's requirements that apply to a machine."""
+    lines = (
+        line for line in (ROOT / lock).read_text("utf-8").splitlines() if line and not line.lstrip().startswith("#")
+    )
+    requirements = [Requirement(line) for line in lines]
+    applying = [line for line in requirements if line.marker is None or line.marker.evaluate({"extra": "", **machine})]
+    names = [canonicalize_name(line.name) for line in applying]
+    assert len(names) == len(set(names)), f"{lock} pins a package twice for {machine}"
+    return dict(zip(names, applying, strict=True))
+
+
+def wanted(extras: list[str], **machine: str) -> list[Requirement]:
+    """pyproject.toml's requirements with some extras, as they apply to a machine."""
+    project = PROJECT["project"]
+    lines = [*project["dependencies"], *(line for extra in extras for line in project["optional-dependencies"][extra])]
+    requirements = map(Requirement, lines)
+    return [line for line in requirements if line.marker is None or line.marker.evaluate(machine)]
+
+
+def test_no_file_names_a_machines_path_or_a_package_registry():
+    named = {
+        f"{path.relative_to(ROOT)}: {found[0]}"
+        for path in files()
+        for found in MACHINES.finditer(path.read_text("utf-8"))
+    }
+    assert named == set()
+
+
+@pytest.mark.parametrize("lock", [LEARNERS, TESTS])
+def test_a_lock_holds_exact_versions_and_no_address(lock):
+    content = (ROOT / lock).read_text("utf-8")
+    assert "://" not in content
+    for requirement in map(Requirement, re.findall(r"^\w.*", content, re.MULTILINE)):
+        assert [(pin.operator) for pin in requirement.specifier] == ["=="], requirement
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+@pytest.mark.parametrize("platform", PLATFORMS, ids=lambda platform: "-".join(platform.values()))
+@pytest.mark.parametrize(("lock", "extras"), [(LEARNERS, ["cuda"]), (TESTS, ["cuda", "classroom", "docs", "test"])])
+def test_the_pins_are_what_the_project_asks_for_on_every_platform(lock, extras, platform, python):
+    machine = {**platform, "python_version": python, "python_full_version": f"{python}.9"}
+    locked = pins(lock, **machine)
+    for requirement in wanted(extras, **machine):
+        (pin,) = locked[canonicalize_name(requirement.name)].specifier
+        assert requirement.specifier.contains(pin.version), f"{requirement} is pinned to {pin.version}"
+
+
+@pytest.mark.parametrize("platform", PLATFORMS, ids=lambda platform: "-".join(platform.values()))
+def test_the_tests_run_with_the_versions_that_learners_get(platform):
+    learners, tests = pins(LEARNERS, **platform), pins(TESTS, **platform)
+    assert {name: str(line.specifier) for name, line in learners.items()}.items() <= {
+        name: str(line.specifier) for name, line in tests.items()
+    }.items()
+
+
+def test_the_wheel_holds_code_texts_figures_recordings_and_notebooks_and_runs_in_an_empty_folder(tmp_path):
+    build = f"import hatchling.build; print(hatchling.build.build_wheel({str(tmp_path)!r}))"
+    name = subprocess.run([sys.executable, "-c", build], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    with zipfile.ZipFile(tmp_path / name.splitlines()[-1]) as wheel:
+        held = set(wheel.namelist())
+        wheel.extractall(tmp_path / "installed")
+    sources = {
+        path.relative_to(ROOT).as_posix() for path in files() if path.relative_to(ROOT).parts[0] in ("tmalab", "grader")
+    }
+    assert sources - held == set()
+    notebooks = {path.relative_to(ROOT / "notebooks/release").as_posix() for path in ROOT.glob("notebooks/release/*/*")}
+    assert notebooks
+    assert {f"tmalab/workbook/{notebook}" for notebook in notebooks} - held == set()
+    assert not [name for name in held if name.startswith(("tests/", "docs/"))]
+
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1]); from pathlib import Path; import tmalab, tmalab.lab;"
+        "print(tmalab.__file__.startswith(sys.argv[1]), len(tmalab.lab.fill(Path('book'))))"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "installed")]
+    result = subprocess.run(command, cwd=empty, capture_output=True, text=True, check=True)
+    assert result.stdout.split() == ["True", str(len(notebooks))]

@@ -1,0 +1,37 @@
+"""What must not be flagged: right kernels in many styles, over many orders, with the right result in each."""
+
+from __future__ import annotations
+
+import pytest
+from right_kernels import CASES
+
+A_FEW, MANY = range(6), range(6, 200)
+
+
+def check(name, seeds):
+    for seed in seeds:
+        case = CASES[name]()
+        run = case.kernel.run(grid=case.grid, block=case.block, args=case.args, seed=seed)
+        assert not run.hazards, f"seed {seed}: {run}"
+        assert run.fault is None, f"seed {seed}: {run}"
+        assert run.deadlock is None, f"seed {seed}: {run}"
+        assert case.is_right(), f"seed {seed}: wrong bytes"
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_right_kernel_is_not_flagged(name):
+    check(name, A_FEW)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_right_kernel_compiles(name):
+    case = CASES[name]()
+    run = case.kernel.run(grid=case.grid, block=case.block, args=case.args)
+    assert run.compile_error is None
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("name", CASES)
+def test_a_right_kernel_is_flagged_in_none_of_200_orders(name):
+    check(name, MANY)
