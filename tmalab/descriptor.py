@@ -18,11 +18,10 @@ What a dump says, field by field:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import prod
 from typing import NamedTuple
 
 from tmalab.data_types import DataType, Swizzle
-from tmalab.tensor_map_fields import MAX_RANK, Fields
+from tmalab.tensor_map_fields import MAX_RANK, Fields, counted_bytes
 from tmalab.texts import text
 
 SIZE = 128  # bytes
@@ -76,7 +75,7 @@ STRIDES_HIGH = [BitField(f"global_strides[{i}] / 16, high", 224 + 4 * i, 4) for 
 DIMS = [BitField(f"global_dim[{i}] - 1", 256 + 32 * i, 32) for i in range(MAX_RANK)]
 ELEMENT_STRIDES = [BitField(f"element_strides[{i}] - 1", 416 + 3 * i, 3) for i in range(MAX_RANK)]
 BOX = [BitField(f"box_dim[{i}] - 1", 440 + 8 * i, 8) for i in range(MAX_RANK)]
-BOX_BYTES = BitField("box bytes", 512, 18)  # element size * product of box_dim // element_strides
+BOX_BYTES = BitField("box bytes", 512, 18)
 SWIZZLE_MODES = [BitField(f"swizzle is {mode.name}", 580 + (mode and 3 + mode), 1) for mode in Swizzle]
 TABLE = (
     *(ADDRESS, IM2COL, RANK, TYPE, INTERLEAVE, SWIZZLE, OOB_FILL, TF32, L2_PROMOTION),
@@ -149,6 +148,5 @@ def _values(fields: Fields) -> Iterator[tuple[BitField, int]]:
     for places, values in ((DIMS, fields.global_dim), (ELEMENT_STRIDES, fields.element_strides), (BOX, fields.box_dim)):
         for place, value in zip(places, values):
             yield place, value - 1
-    sides = zip(fields.box_dim, fields.element_strides)
-    yield BOX_BYTES, fields.element_size * prod(box // stride for box, stride in sides)
+    yield BOX_BYTES, counted_bytes(fields)
     yield SWIZZLE_MODES[fields.swizzle], 1

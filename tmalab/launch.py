@@ -139,15 +139,16 @@ class Launch:
         cls, kernel: Kernel, grid: Dim, block: Dim, args: Sequence[Any], cluster: Dim, seed: int, strict: bool
     ) -> Launch:
         """Check what a learner passed; TypeError or ValueError in one sentence."""
-        sizes = {"grid": _triple("grid", grid), "block": _triple("block", block), "cluster": _triple("cluster", cluster)}
-        for axis, (ctas, of_cluster) in enumerate(zip(sizes["grid"], sizes["cluster"])):
+        grid, block, cluster = _triple("grid", grid), _triple("block", block), _triple("cluster", cluster)
+        for axis, (ctas, of_cluster) in enumerate(zip(grid, cluster)):
             if ctas % of_cluster:
                 raise ValueError(text("kernel.cluster", axis="xyz"[axis], grid=ctas, cluster=of_cluster))
         if isinstance(seed, (bool, np.bool_)) or not isinstance(seed, (int, np.integer)) or seed < 0:
-            raise (ValueError if isinstance(seed, (int, np.integer)) else TypeError)(text("kernel.seed", given=repr(seed)))
+            wrong = ValueError if isinstance(seed, (int, np.integer)) else TypeError
+            raise wrong(text("kernel.seed", given=repr(seed)))
         if not isinstance(strict, (bool, np.bool_)):
             raise TypeError(text("kernel.strict", given=repr(strict)))
-        return cls(kernel, sizes["grid"], sizes["block"], _arguments(kernel, args), sizes["cluster"], int(seed), bool(strict))
+        return cls(kernel, grid, block, _arguments(kernel, args), cluster, int(seed), bool(strict))
 
 
 def _triple(name: str, given: Dim) -> Triple:
@@ -174,8 +175,8 @@ def _arguments(kernel: Kernel, args: Sequence[Any]) -> tuple[Any, ...]:
         raise TypeError(text("kernel.args-type", given=type(args).__name__))
     names = list(inspect.signature(kernel.function).parameters)
     if len(names) != len(args):
-        shown = ", ".join(names)
-        raise TypeError(text("kernel.args-count", kernel=kernel.__name__, names=shown, wanted=len(names), given=len(args)))
+        counts = {"wanted": len(names), "given": len(args)}
+        raise TypeError(text("kernel.args-count", kernel=kernel.__name__, names=", ".join(names), **counts))
     return tuple(args)
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import IntEnum
+from math import prod
 from typing import NamedTuple
 
 from tmalab.data_types import ELEMENT_TYPES, DataType, Interleave, L2Promotion, OobFill, Swizzle
@@ -183,24 +184,30 @@ def _box_row_elements(fields: Fields, value: int, labels: Labels) -> str:
     return shown(value // fields.element_size)
 
 
+def counted_bytes(fields: Fields) -> int:
+    """The bytes of a box as the driver counts them: element size * product of floor(box / element stride).
+
+    Every stride counts here, the innermost too, and a ragged rest does not, whatever a copy delivers (measured, H200).
+    """
+    return fields.element_size * prod(b // s for b, s in zip(fields.box_dim, fields.element_strides, strict=False))
+
+
 def _box(fields: Fields) -> Iterator[tuple[int | None, int]]:
     if min(fields.element_strides, default=1) > 0:
-        total = fields.element_size
-        for count in delivered_dim(fields):
-            total *= max(count, 1)
-        yield None, total
+        yield None, counted_bytes(fields)
 
 
 def _smaller_box(fields: Fields, high: int, labels: Labels) -> str:
-    """The sides to change, cut from the outermost dimension inwards until one copy delivers at most `high` bytes."""
+    """The sides to change, cut from the outermost dimension inwards until the driver counts at most `high` bytes."""
     given = fields.box_dim
     fields = fields._replace(box_dim=tuple(min(max(side, 1), MAX_SIDE) for side in given))
     for i in reversed(range(len(given))):
-        ((_, total),) = _box(fields)
+        total = counted_bytes(fields)
         if total <= high:
             break
-        outside = total // delivered_dim(fields)[i]
-        side = max(1, high // outside) * (fields.element_strides[i] if i else 1)
+        stride = fields.element_strides[i]
+        others = total // (fields.box_dim[i] // stride)
+        side = max(1, high // others) * stride
         fields = fields._replace(box_dim=(*fields.box_dim[:i], side, *fields.box_dim[i + 1 :]))
     changed = [(i, side) for i, side in enumerate(fields.box_dim) if side != given[i]]
     return ", ".join(f"{labels('box_dim', i)} = {side}" for i, side in changed)
@@ -210,4 +217,4 @@ ADDRESS = the("global_address")._replace(show=_address, show_nearest=_address)
 STRIDES = each("global_strides")._replace(show=_bytes)  # bytes
 RANK = length("global_dim")._replace(show=_rank_shown)
 BOX_ROW = Measure("box_dim", _box_row, _box_row_shown, _box_row_elements)  # bytes of one innermost row
-BOX = Measure("box_dim", _box, _bytes, _smaller_box)  # bytes that one copy delivers, gaps of the pitch not counted
+BOX = Measure("box_dim", _box, _bytes, _smaller_box)  # bytes of a whole box, as the driver counts them

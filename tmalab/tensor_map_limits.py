@@ -77,16 +77,16 @@ class OneOf(NamedTuple):
 
 
 class Entries(NamedTuple):
-    """A tuple of `count` values, because the rank says so."""
+    """A tuple of `length` values, because the rank says so."""
 
-    count: int
+    length: int
     rank: int
 
     def allows(self, value: int) -> bool:
-        return value == self.count
+        return value == self.length
 
     def problem(self, field: str, value: str) -> str:
-        return text("map.wrong-length", field=field, value=value, count=self.count, rank=self.rank)
+        return text("map.wrong-length", field=field, value=value, count=self.length, rank=self.rank)
 
     def nearest(self, value: int) -> int | None:
         return None

@@ -30,7 +30,9 @@ def by_reference(case) -> np.ndarray:
 def test_the_reference_does_what_the_h200_did(name):
     reading = recorded.read(name)
     wrong = [
-        case.name for case, result in zip(reading.cases, reading.results) if not np.array_equal(by_reference(case), result)
+        case.name
+        for case, result in zip(reading.cases, reading.results)
+        if not np.array_equal(by_reference(case), result)
     ]
     assert wrong == []
 

@@ -92,8 +92,8 @@ export function stepOf(event) {
 /**
  * A table of cells with one tab stop: arrows, Home, End and Page keys move, Enter is handed on.
  *
- * Cells are [row, column]. point(cell) follows the pointer, point(null) its leaving; choose(cell) follows focus; enter()
- * the Enter or Space key; beyond(rows, columns) is a step over the edge, and says whether the contents moved instead.
+ * Cells are [row, column]. point(cell) follows the pointer, point(null) its leaving; choose(cell) follows focus;
+ * enter() the Enter or Space key; beyond(rows, columns) is a step over the edge: did the contents move instead?
  */
 export class Grid {
   constructor(label, rows, columns, { point, choose, enter, beyond = () => false }) {

@@ -23,6 +23,7 @@ class TileFigure {
     Object.assign(this, { model, data: model.get("data"), words: model.get("words"), pointed: null, resting: null });
     this.boxes = this.data.modes.flatMap((mode) => [mode.given, mode.narrowed]).filter(Boolean);
     this.letters = Math.max(...this.boxes.map((box) => `${box.rows - 1}·${box.sectors - 1}`.length));
+    this.cellWidth = 4 + 6 * this.letters; // pixels, as wide as the longest name
     this.take();
     this.tensor = new TensorPanel(this);
     this.shared = new SharedPanel(this);
@@ -191,10 +192,11 @@ class TileFigure {
     return element("ul", { class: "tma-legend" }, ...entries);
   }
 
-  /** What a grid and its outlines lie on; cells are as wide as the longest sector name. */
+  /** What a grid and its outlines lie on. */
   sheet(...children) {
     const node = element("div", { class: "tma-sheet" }, ...children);
     node.style.setProperty("--letters", this.letters);
+    node.style.setProperty("--cell-width", `${this.cellWidth}px`);
     return node;
   }
 }

@@ -32,7 +32,7 @@ from tmalab.swizzle import LINE, SECTOR
 from tmalab.tensor_map import TensorMap
 from tmalab.texts import text
 
-MOST_ROWS, MOST_SECTORS, MOST_LINES = 68, 36, 256  # drawn of a tensor, and of shared memory
+MOST_ROWS, MOST_SECTORS, MOST_LINES = 140, 36, 256  # drawn of a tensor, and of shared memory
 LESSON = {"data_type": DataType.FLOAT16, "global_dim": (128, 16), "global_strides": (256,), "box_dim": (64, 8)}
 
 

@@ -3,16 +3,20 @@
 import { Grid, clamp, element, sentence, stepOf } from "./base.js";
 
 const MARGIN = 1; // rows and sectors drawn around the tensor, so that a box is seen to hang over its edge
-const ROOM = 24; // rows and sectors of a large tensor that are drawn when the box needs no more
+const ROOM = 24; // rows of a large tensor that are drawn when the box needs no more
+const WIDTH = 520; // pixels for its sectors; where the box needs more, they are drawn small and without their numbers
 
 /** The tensor: a window on it, and the box, which moves by pointer or keys. Places are [row, sector]. */
 export class TensorPanel {
   constructor(figure) {
     const { data, words } = figure;
-    Object.assign(this, { figure, data, words, origin: [-MARGIN, -MARGIN] });
+    Object.assign(this, { figure, data, words, fitting: Math.floor(WIDTH / figure.cellWidth) });
     const largest = (name) => Math.max(...figure.boxes.map((box) => box[name])) + 2 * MARGIN;
     this.rows = Math.min(data.rows + 2 * MARGIN, Math.max(ROOM, largest("height")), data.most_rows);
-    this.columns = Math.min(data.sectors + 2 * MARGIN, Math.max(ROOM, largest("sectors")), data.most_sectors);
+    this.columns = Math.min(data.sectors + 2 * MARGIN, Math.max(this.fitting, largest("sectors")), data.most_sectors);
+    const { corner, box } = figure;
+    const middle = (first, length, size) => first - Math.max(MARGIN, Math.floor((size - length) / 2));
+    this.origin = this.within([middle(corner[0], box.height, this.rows), middle(corner[1], box.sectors, this.columns)]);
     this.grid = new Grid(words["tensor-grid"], this.rows, this.columns, {
       point: (cell) => figure.point(cell && { place: this.placeAt(cell) }),
       choose: (cell) => figure.choose({ place: this.placeAt(cell) }),
@@ -26,7 +30,7 @@ export class TensorPanel {
     this.caption = element("p", { class: "tma-caption" });
     this.note = element("p", { class: "tma-note" });
     const sheet = figure.sheet(this.grid.node, this.edge, this.box);
-    sheet.toggleAttribute("data-small", this.columns > ROOM);
+    sheet.toggleAttribute("data-small", this.columns > this.fitting);
     const title = element("h4", { text: sentence(words["tensor-title"], data) });
     const scroll = element("div", { class: "tma-scroll" }, sheet);
     this.node = element("section", { class: "tma-panel" }, title, this.caption, scroll, this.note);
@@ -53,7 +57,7 @@ export class TensorPanel {
       for (let column = 0; column < this.columns; column++) this.grid.paint(row, column, this.look([row, column]));
     const { data, figure, words } = this;
     const [top, left] = this.origin;
-    const every = this.columns > ROOM ? 8 : 2;
+    const every = this.columns > this.fitting ? 8 : 2;
     const [x, y] = [(column) => (column + left) * data.per, (row) => row + top];
     this.grid.name(words["tensor-corner"], x, y, (column) => (column + left) % every !== 0);
     this.lay(this.edge, [0, 0], data.rows, data.sectors);
@@ -95,15 +99,18 @@ export class TensorPanel {
     outline.setAttribute("data-cut", Object.keys(cuts).filter((side) => cuts[side]).join(" "));
   }
 
+  /** The nearest origin at which the window shows no more than the tensor and its margin. */
+  within([top, left]) {
+    const reach = (low, count, size) => clamp(low, -MARGIN, Math.max(-MARGIN, count + MARGIN - size));
+    return [reach(top, this.data.rows, this.rows), reach(left, this.data.sectors, this.columns)];
+  }
+
   /** Move the window, and say whether it moved: at the tensor's edge it doesn't. */
   pan(rows, columns) {
-    const [top, left] = this.origin;
-    const reach = (low, count, size) => clamp(low, -MARGIN, Math.max(-MARGIN, count + MARGIN - size));
-    const down = reach(top + rows, this.data.rows, this.rows);
-    const right = reach(left + columns, this.data.sectors, this.columns);
-    this.origin = [down, right];
+    const before = this.origin;
+    this.origin = this.within([before[0] + rows, before[1] + columns]);
     this.paint();
-    return down !== top || right !== left;
+    return String(before) !== String(this.origin);
   }
 
   /** Move the window as little as shows rows and sectors from a place on, as far as they fit. */

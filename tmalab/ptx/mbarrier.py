@@ -13,11 +13,10 @@ An arrive has release and a wait has acquire semantics at CTA scope. `_cluster_s
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from tmalab.ptx.instruction import Instruction, instruction
-from tmalab.ptx.operands import U32, BarrierArray, Immediate, Predicate, Shared, State
+from tmalab.ptx.operands import U32, BarrierArray, Immediate, Kind, Predicate, Shared, State
 
 
 @instruction(".shared .align 8 .b64 $result[$n];")
@@ -120,58 +119,54 @@ _ARRIVES = (
     ),
 )
 
-# Operations that look whether a phase has completed. All return a boolean and acquire if it is true.
+
+def _waits(kind: str, promptness: str) -> tuple:
+    """Operations that look whether a phase has completed. All return a boolean, and acquire if it is true."""
+    return (
+        (
+            f"mbarrier_{kind}_wait",
+            f"mbarrier.{kind}_wait{{form}}.shared::cta.b64 $result, [$bar], $state;",
+            {"bar": Shared, "state": State},
+            f"Has the phase completed in which the arrive returned `state`?\n\n{promptness}",
+        ),
+        (
+            f"mbarrier_{kind}_wait_parity",
+            f"mbarrier.{kind}_wait.parity{{form}}.shared::cta.b64 $result, [$bar], $parity;",
+            {"bar": Shared, "parity": U32},
+            f"Has the phase of this parity completed? The current one has not, the one before it has.\n\n{promptness}",
+        ),
+    )
+
+
 _WAITS = (
-    (
-        "mbarrier_{kind}_wait",
-        "mbarrier.{kind}_wait{form}.shared::cta.b64 $result, [$bar], $state;",
-        {"bar": Shared, "state": State},
-        "Has the phase completed in which the arrive returned `state`?",
-    ),
-    (
-        "mbarrier_{kind}_wait_parity",
-        "mbarrier.{kind}_wait.parity{form}.shared::cta.b64 $result, [$bar], $parity;",
-        {"bar": Shared, "parity": U32},
-        "Has the phase of this parity completed? The current phase has not, the one before it has.",
-    ),
+    *_waits("test", "Answers at once."),
+    *_waits("try", "May suspend the thread up to a time limit of the hardware: loop until it is true."),
 )
-_KINDS_OF_WAIT = {
-    "test": "Answers at once.",
-    "try": "May suspend the thread until it has, or until a time limit of the hardware: loop until it is true.",
-}
 
 
-def _arrive_body(method: str, ordered: bool, scope: str) -> Callable[..., Any]:
-    return lambda thread, bar, n: getattr(thread.mbarriers, method)(bar, n, release=ordered, scope=scope)
+def _in_form(
+    form: tuple, order: str, returns: Kind, name: str, line: str, operands: dict[str, Kind], doc: str
+) -> Instruction:
+    """One operation in one form; `order` is what it has where it orders: "release" or "acquire"."""
+    suffix, qualifier, ordered, scope, note = form
+    method = name.removeprefix("mbarrier_")
+
+    def body(thread: Any, *values: int) -> Any:
+        return getattr(thread.mbarriers, method)(*values, **{order: ordered}, scope=scope)
+
+    return Instruction(
+        name + suffix,
+        line.replace("{form}", qualifier.format(order=order)),
+        operands,
+        body,
+        f"{doc}\n\n{note.format(Order=order.capitalize())} Source: PTX ISA, {line.split('{form}')[0]}.",
+        returns,
+        {"count": 1} if "count" in operands else None,
+    )
 
 
-def _wait_body(method: str, ordered: bool, scope: str) -> Callable[..., Any]:
-    return lambda thread, bar, which: getattr(thread.mbarriers, method)(bar, which, acquire=ordered, scope=scope)
-
-
-def _mnemonic(line: str) -> str:
-    return line.split("{form}")[0]
-
-
-def _define() -> None:
-    for suffix, qualifier, ordered, scope, note in _FORMS:
-        for name, line, operands, doc in _ARRIVES:
-            text = line.replace("{form}", qualifier.format(order="release"))
-            doc = f"{doc}\n\n{note.format(Order='Release')} Source: PTX ISA, {_mnemonic(line)}."
-            body = _arrive_body(name.removeprefix("mbarrier_"), ordered, scope)
-            defaults = {"count": 1} if "count" in operands else None
-            _add(Instruction(name + suffix, text, operands, body, doc, State, defaults))
-        for kind, promptness in _KINDS_OF_WAIT.items():
-            for name, line, operands, doc in _WAITS:
-                name, line = name.format(kind=kind), line.replace("{kind}", kind)
-                text = line.replace("{form}", qualifier.format(order="acquire"))
-                doc = f"{doc}\n\n{promptness} {note.format(Order='Acquire')} Source: PTX ISA, {_mnemonic(line)}."
-                body = _wait_body(name.removeprefix("mbarrier_"), ordered, scope)
-                _add(Instruction(name + suffix, text, operands, body, doc, Predicate))
-
-
-def _add(made: Instruction) -> None:
-    globals()[made.__name__] = made
-
-
-_define()
+for _form in _FORMS:
+    for _row in _ARRIVES:
+        globals()[_row[0] + _form[0]] = _in_form(_form, "release", State, *_row)
+    for _row in _WAITS:
+        globals()[_row[0] + _form[0]] = _in_form(_form, "acquire", Predicate, *_row)

@@ -41,7 +41,7 @@ class Given(enum.Enum):
     OTHER = "ptx.given-other"
 
 
-def classify(value: object) -> Given:
+def classify(value: Any) -> Given:
     """The class of a Python value in a simulated kernel. Arrays of the simulator say their `space`."""
     if isinstance(value, np.uint64):
         return Given.UINT64
@@ -115,7 +115,12 @@ Shared = Kind(
 Global = Kind("Global", "l", _GLOBAL, "ptx.wants-global", _address)
 Map = Kind("Map", "l", frozenset({Given.TENSOR_MAP, Given.MAP_ROW}), "ptx.wants-map", _itself)
 MapRow = Kind(
-    "MapRow", "l", frozenset({Given.MAP_ROW}), "ptx.wants-map-row", _address, {Given.TENSOR_MAP: "ptx.map-needs-no-fence"}
+    "MapRow",
+    "l",
+    frozenset({Given.MAP_ROW}),
+    "ptx.wants-map-row",
+    _address,
+    {Given.TENSOR_MAP: "ptx.map-needs-no-fence"},
 )
 U32 = Kind("U32", "r", _INTEGERS, "ptx.wants-integer", int)
 I32 = Kind("I32", "r", _INTEGERS, "ptx.wants-integer", int)

@@ -2,7 +2,7 @@
 
 A thread's life is cut into segments, within which its clock stands still. The log is one list a space for all threads,
 in the order of the run; a segment is a stretch of it, with a copy of the thread's clock. Checking 10,000 accesses at
-once costs little more than checking ten, so a batch is checked when it is full, or when a copy must see what was before.
+once costs little more than checking ten, so a batch is checked when it is full, or when a copy must see what was.
 """
 
 from __future__ import annotations

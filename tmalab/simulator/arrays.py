@@ -20,6 +20,7 @@ import numpy as np
 
 from tmalab.simulator.context import now
 from tmalab.simulator.errors import KernelError
+from tmalab.simulator.indexing import indices_of, narrowed, shown
 from tmalab.texts import text
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ class Array:
         """Replace an element by `change` of it, as one atomic access; returns the element before."""
         place = self._locate(index, ATOMIC)
         if isinstance(place, Array):
-            raise KernelError(text("simulator.atomic-place", array=self.name, index=_shown(index)))
+            raise KernelError(text("simulator.atomic-place", array=self.name, index=shown(index)))
         if place is None:
             return self._garbage()
         before = self._words[place]
@@ -132,7 +133,7 @@ class Array:
         try:
             self._words[place] = value
         except (TypeError, ValueError, OverflowError):
-            self._words[place] = _narrowed(value, self.dtype, self.name)
+            self._words[place] = narrowed(value, self.dtype, self.name)
 
     def _fill(self, value: Any) -> None:
         """Assign to every element: one value, or those of an array of the same shape."""
@@ -147,7 +148,7 @@ class Array:
 
     def _locate(self, index: Any, kind: int) -> int | Array | None:
         """The number of an element, or the part that an index stands for; None for an element outside the array."""
-        indices = _indices(index, self)
+        indices = indices_of(index, self)
         origin, shape, steps, inside = self._origin, [], [], True
         for axis, (i, length, step) in enumerate(zip(indices, self.shape, self._steps)):
             if isinstance(i, slice):
@@ -278,45 +279,3 @@ def make_view(parent: Array, origin: int, shape: tuple[int, ...], steps: tuple[i
 
 
 _CLASSES = {1: Vector, 2: Matrix}
-
-
-def _indices(index: Any, array: Array) -> tuple[int | slice, ...]:
-    """An index as one int or slice for each leading dimension."""
-    given = index if isinstance(index, tuple) else (index,)
-    if any(i is Ellipsis for i in given):
-        at = [i is Ellipsis for i in given].index(True)
-        missing = array.ndim - (len(given) - 1)
-        given = (*given[:at], *[slice(None)] * missing, *given[at + 1 :])
-    if len(given) > array.ndim:
-        raise KernelError(text("simulator.index-count", array=array.name, given=len(given), ndim=array.ndim))
-    try:
-        return tuple(i if isinstance(i, slice) else i.__index__() for i in given)
-    except AttributeError:
-        raise KernelError(text("simulator.index-type", array=array.name, index=_shown(index))) from None
-
-
-def _narrowed(value: Any, dtype: np.dtype, name: str | None) -> Any:
-    """A value cast to an element type that cannot hold it as it is, as the compiled code does: low bits, toward zero."""
-    if isinstance(value, Array):
-        raise KernelError(text("simulator.array-as-value", given=value.name, array=name))
-    try:
-        if dtype.kind in "iu":
-            whole = int(value) & (1 << 8 * dtype.itemsize) - 1
-            signed = dtype.kind == "i" and whole >> 8 * dtype.itemsize - 1
-            return whole - (1 << 8 * dtype.itemsize) if signed else whole
-        return dtype.type(value)
-    except (TypeError, ValueError, OverflowError):
-        raise KernelError(text("simulator.element-value", given=repr(value), array=name, dtype=dtype)) from None
-
-
-def _shown(index: Any) -> str:
-    """An index as it was written."""
-    parts = index if isinstance(index, tuple) else (index,)
-    return ", ".join(_shown_part(part) for part in parts)
-
-
-def _shown_part(part: Any) -> str:
-    if isinstance(part, slice):
-        ends = [part.start, part.stop, *([part.step] if part.step is not None else [])]
-        return ":".join("" if end is None else str(end) for end in ends)
-    return "..." if part is Ellipsis else str(part)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Groups:
-    """The stores of one thread: how many it issued, those not committed, those not done, and what each group ends with."""
+    """The stores of one thread: how many it issued, which are not committed or not done, where each group ends."""
 
     def __init__(self, read: int, written: int):
         self.read, self.written = read, written  # dimensions

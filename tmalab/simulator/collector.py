@@ -66,8 +66,9 @@ class Collector:
     def _explain(self, space, why, addresses, earlier, later, writes, earlier_wrote) -> None:
         garbage = np.array([not earlier_wrote and (space, address) in self._garbage for address in addresses.tolist()])
         for address in addresses[garbage].tolist():
-            self._garbage.pop((space, address), None)  # whoever writes it later was meant: the order is missing, not the write
-        pairs = np.stack([earlier["place"], later["place"], earlier["how"], later["how"], writes, garbage, earlier["fresh"]])
+            self._garbage.pop((space, address), None)  # who writes it later was meant: what is missing is an order
+        hows = (earlier["how"], later["how"], writes, garbage, earlier["fresh"])
+        pairs = np.stack([earlier["place"], later["place"], *hows])
         _, firsts, counts = np.unique(pairs, axis=1, return_index=True, return_counts=True)
         for at, count in sorted(zip(firsts.tolist(), counts.tolist())):
             facts = (int(addresses[at]), earlier[at], later[at], bool(writes[at]), earlier_wrote, bool(garbage[at]))

@@ -21,7 +21,7 @@ from tmalab.simulator.shadow import ON_BARRIER, UNFENCED, UNINITIALISED
 from tmalab.texts import text
 
 if TYPE_CHECKING:
-    from tmalab.simulator.mbarriers import Barrier, Waited
+    from tmalab.simulator.mbarrier_objects import Barrier, Waited
     from tmalab.simulator.simulation import Simulation
 
 THREAD, LOAD, STORE, CP_ASYNC = "thread", "load", "store", "cpasync"
@@ -145,7 +145,7 @@ def _unordered_name(conflict: Conflict, earlier: str, later: str) -> str:
 
 
 def _of_store(conflict: Conflict) -> str:
-    """A store whose write is not known: never committed, not waited for, or waited for by a thread that nothing orders."""
+    """A store whose write is not known: never committed, not waited for, or waited for by one that nothing orders."""
     copy = conflict.run.copies[int(conflict.earlier["copy"])]
     if conflict.earlier["cluster"] != conflict.run.cluster.number:
         return "data-race"
@@ -185,7 +185,9 @@ def _wrong_parity(
     barrier, waited = found
     place = conflict.run.source.places[waited.place]
     does = text("hazards.does-waited", barrier=barrier.name, parity=waited.parity)
-    wait = Access(accesses[0].who, does, "wait", accesses[0].thread, *(place or (None, None)), "shared", array=barrier.name)
+    wait = Access(
+        accesses[0].who, does, "wait", accesses[0].thread, *(place or (None, None)), "shared", array=barrier.name
+    )
     yield "wrong-parity", "early", [wait, *accesses], {**words, "parity": waited.parity, "right": 1 - waited.parity}
 
 

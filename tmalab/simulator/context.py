@@ -2,7 +2,8 @@
 
 >>> current_thread()
 Traceback (most recent call last):
-RuntimeError: instructions act for a simulated thread, and none is running: call them inside a kernel, and start it with kernel.run(...)
+RuntimeError: instructions act for a simulated thread, and none is running: call them inside a kernel, and start it \
+with kernel.run(...)
 """
 
 from __future__ import annotations

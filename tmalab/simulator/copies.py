@@ -15,7 +15,7 @@ from tmalab.simulator.memory import SHARED_STOP
 
 if TYPE_CHECKING:
     from tmalab.simulator.cta import Cta
-    from tmalab.simulator.mbarriers import Barrier
+    from tmalab.simulator.mbarrier_objects import Barrier
     from tmalab.simulator.threads import SimThread
     from tmalab.tensor_map import TensorMap
 

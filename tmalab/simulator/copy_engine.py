@@ -135,7 +135,9 @@ class CopyEngine:
             return
         thread.cut()
         run.log.check()
-        made = record(copy.dimension, copy.order, self._cta.cluster.number, CP_ASYNC, copy.number, thread.number, copy.place)
+        made = record(
+            copy.dimension, copy.order, self._cta.cluster.number, CP_ASYNC, copy.number, thread.number, copy.place
+        )
         issuer = self._cta.clocks.issuing(thread.row, "shared::cta")
         shared, world = self._cta.cluster.shadow, run.log.world.shadow
         start = np.array([copy.source - run.memory.base])
@@ -150,7 +152,9 @@ class CopyEngine:
         starts = chunks + self._cta.note_offset
         return self._cta.cluster.shadow.units(starts, starts + CHUNK)
 
-    def _check_extent(self, thread: SimThread, tensor_map: TensorMap, address: int, chunks: np.ndarray, stops: np.ndarray) -> None:
+    def _check_extent(
+        self, thread: SimThread, tensor_map: TensorMap, address: int, chunks: np.ndarray, stops: np.ndarray
+    ) -> None:
         """A tile that leaves its array, or a box that leaves its buffer."""
         allocation = self._cta.memory.allocation(address)
         stop = int(chunks.max()) + CHUNK if len(chunks) else address

@@ -1,4 +1,4 @@
-"""A CTA, and the cluster of CTAs that runs together: their threads, memory and units, and the clocks that order them."""
+"""A CTA, and the cluster of CTAs that runs together: threads, memory and units, and the clocks that order them."""
 
 from __future__ import annotations
 
@@ -73,6 +73,7 @@ class Cta:
         self.run.scheduler.progress += 1
         if not self.alive:
             self.copies.exited()
+            self.mbarriers.exited()
 
 
 class Cluster:

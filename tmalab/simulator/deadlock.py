@@ -10,7 +10,7 @@ from tmalab.simulator.waits import CtaBarrierWait, GroupWait, MbarrierWait, Warp
 from tmalab.texts import text
 
 if TYPE_CHECKING:
-    from tmalab.simulator.mbarriers import Barrier
+    from tmalab.simulator.mbarrier_objects import Barrier
     from tmalab.simulator.source import Place
     from tmalab.simulator.threads import SimThread
 
@@ -72,7 +72,9 @@ def _key(thread: SimThread) -> tuple[Any, Place | None]:
     return (thread.cta.number, same), thread.place()
 
 
-def _describe(group: list[SimThread], place: Place | None) -> tuple[Waiter, list[str], list[tuple[str, dict[str, Any]]]]:
+def _describe(
+    group: list[SimThread], place: Place | None
+) -> tuple[Waiter, list[str], list[tuple[str, dict[str, Any]]]]:
     wait = group[0].waiting
     who = str(group[0]) if len(group) == 1 else text("simulator.deadlock-threads", count=len(group), first=group[0])
     where = {"threads": tuple(t.number for t in group), "file": place and place.file, "line": place and place.line}
@@ -104,10 +106,21 @@ def _on_mbarrier(group, wait, who, where, at):
         **where,
     )
     sentences = [
-        text("simulator.deadlock-mbarrier", who=who, barrier=barrier.name, phase=machine.phase, parity=machine.phase & 1, place=at),
+        text(
+            "simulator.deadlock-mbarrier",
+            who=who,
+            barrier=barrier.name,
+            phase=machine.phase,
+            parity=machine.phase & 1,
+            place=at,
+        ),
         "  " + _state(barrier),
     ]
-    return waiter, sentences, [(name, {"thread": group[0], "barrier": barrier}) for name in causes_of(barrier, group[0])]
+    return (
+        waiter,
+        sentences,
+        [(name, {"thread": group[0], "barrier": barrier}) for name in causes_of(barrier, group[0])],
+    )
 
 
 def _state(barrier: Barrier) -> str:

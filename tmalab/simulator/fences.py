@@ -51,7 +51,7 @@ class Fences:
         thread.release()
 
     def mbarrier_init(self) -> None:
-        """fence.mbarrier_init: inits become known to other CTAs by the next cluster barrier; in the CTA it changes nothing."""
+        """fence.mbarrier_init: for other CTAs, by the next cluster barrier; in the CTA it changes nothing."""
 
     def proxy_tensormap_acquire(self, place: int, scope: str) -> None:
         """fence.proxy.tensormap::generic.acquire on the 128 bytes at a global address."""

@@ -10,15 +10,48 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-NAMES = frozenset(  # all names that a hazard can have, contract of the library; not all are found by the simulator yet
-    """
-    read-before-wait overwrite-in-use missing-proxy-fence proxy-fence-space store-source-reuse store-not-waited
-    store-not-committed too-few-bytes too-many-bytes expect-after-completion over-arrival missing-arrival wrong-parity
-    phase-alias wait-ignored barrier-reinit barrier-not-initialised barrier-as-memory init-not-visible uninitialised-read
-    multiple-issue partial-warp barrier-mismatch scope-too-narrow layout-mismatch multicast-mask peer-not-started
-    exit-in-flight map-edited map-not-acquired out-of-bounds misaligned clip-overwrites data-race wgmma-fence
-    wgmma-registers register-pool deadlock
-    """.split()
+# All names that a hazard can have, a contract of the library; the simulator does not find all of them yet.
+NAMES = frozenset(
+    {
+        "read-before-wait",
+        "overwrite-in-use",
+        "missing-proxy-fence",
+        "proxy-fence-space",
+        "store-source-reuse",
+        "store-not-waited",
+        "store-not-committed",
+        "too-few-bytes",
+        "too-many-bytes",
+        "expect-after-completion",
+        "over-arrival",
+        "missing-arrival",
+        "wrong-parity",
+        "phase-alias",
+        "wait-ignored",
+        "barrier-reinit",
+        "barrier-not-initialised",
+        "barrier-as-memory",
+        "init-not-visible",
+        "uninitialised-read",
+        "multiple-issue",
+        "partial-warp",
+        "barrier-mismatch",
+        "scope-too-narrow",
+        "layout-mismatch",
+        "multicast-mask",
+        "peer-not-started",
+        "exit-in-flight",
+        "map-edited",
+        "map-not-acquired",
+        "out-of-bounds",
+        "misaligned",
+        "clip-overwrites",
+        "data-race",
+        "wgmma-fence",
+        "wgmma-registers",
+        "register-pool",
+        "deadlock",
+    }
 )
 
 

@@ -17,7 +17,7 @@ from tmalab.texts import text
 
 if TYPE_CHECKING:
     from tmalab.faults import TmaFault
-    from tmalab.simulator.mbarriers import Barrier
+    from tmalab.simulator.mbarrier_objects import Barrier
     from tmalab.simulator.simulation import Simulation
     from tmalab.simulator.source import Place
     from tmalab.simulator.threads import SimThread
@@ -52,7 +52,12 @@ def _barrier_words(barrier: Barrier) -> dict[str, Any]:
 
 def _reinit(run: Simulation, thread: SimThread, barrier: Barrier) -> Told:
     again = _by(thread, "init", text("hazards.does-init", barrier=barrier.name), space="shared", array=barrier.name)
-    first = _by(run.thread_in_row(barrier.made_by), "init", text("hazards.does-init", barrier=barrier.name), _at(run, barrier.made_at))
+    first = _by(
+        run.thread_in_row(barrier.made_by),
+        "init",
+        text("hazards.does-init", barrier=barrier.name),
+        _at(run, barrier.made_at),
+    )
     return [again, first], _barrier_words(barrier)
 
 
@@ -65,7 +70,7 @@ def _over_arrival(run: Simulation, thread: SimThread, barrier: Barrier) -> Told:
 
 
 def _too_few(run: Simulation, barrier: Barrier, thread: SimThread | None = None) -> Told:
-    loads = barrier.loads or barrier.credited
+    loads = [*barrier.loads, *(load for load in barrier.credited if load not in barrier.loads)]
     accesses = [_copy_access(run, copy, text("hazards.does-credits", bytes=f"{copy.bytes:,}")) for copy in loads[:2]]
     words = _barrier_words(barrier)
     words["coming"] = f"{sum(copy.bytes for copy in loads):,}"
@@ -102,7 +107,9 @@ def _not_initialised(run: Simulation, thread: SimThread, address: int, barrier: 
     words = {"barrier": name, "key": address, "once": True}
     if barrier is None:
         return [use], words
-    init = _by(run.thread_in_row(barrier.made_by), "init", text("hazards.does-init", barrier=name), _at(run, barrier.made_at))
+    init = _by(
+        run.thread_in_row(barrier.made_by), "init", text("hazards.does-init", barrier=name), _at(run, barrier.made_at)
+    )
     return [use, init], {**words, "variant": "unordered"}
 
 
@@ -116,7 +123,9 @@ def _misaligned(run: Simulation, thread: SimThread, **facts: Any) -> Told:
 
 def _misaligned_address(thread: SimThread, address: int, size: int, place: Place | None = None) -> Told:
     name = part_name(thread.cta.memory, address)
-    access = _by(thread, "copy", text("hazards.does-address", place=name), place, space="shared", array=name, address=address)
+    access = _by(
+        thread, "copy", text("hazards.does-address", place=name), place, space="shared", array=name, address=address
+    )
     return [access], {"address": hex(address), "size": size, "nearest": hex(address - address % size)}
 
 
@@ -151,7 +160,9 @@ def _out_of_bounds(run: Simulation, thread: SimThread, **facts: Any) -> Told:
 
 def _copy_out_of_bounds(run: Simulation, thread: SimThread, copy_address: int, copy_stop: int, allocation: Any) -> Told:
     name = part_name(thread.cta.memory, copy_address)
-    access = _by(thread, "copy", text("hazards.does-copy", place=name), space="shared", array=name, address=copy_address)
+    access = _by(
+        thread, "copy", text("hazards.does-copy", place=name), space="shared", array=name, address=copy_address
+    )
     end = allocation.stop if allocation is not None else copy_address
     words = {"place": name, "over": f"{copy_stop - end:,}", "bytes": f"{copy_stop - copy_address:,}", "variant": "copy"}
     return [access], words
@@ -175,7 +186,9 @@ def _copy_access(run: Simulation, copy: Any, does: str) -> Access:
     role = "load" if isinstance(copy, Load) else "store"
     tile = part_name(copy.cta.memory, copy.address)
     who = text(f"hazards.who-{role}", tile=tile)
-    return Access(who, does, role, copy.thread.number, file, line, "shared", tile, address=copy.address, bytes=copy.bytes)
+    return Access(
+        who, does, role, copy.thread.number, file, line, "shared", tile, address=copy.address, bytes=copy.bytes
+    )
 
 
 FACTS: dict[str, Callable[..., Told]] = {

@@ -45,7 +45,7 @@ class Scheduler:
         self._alive = len(threads)
         try:
             while self._alive and not self.stopping:
-                if run.copies_in_flight and (not ready or run.policy.lands_now()):
+                if (not ready or run.policy.lands_now()) and run.copies_in_flight:
                     run.land_one()
                 elif ready:
                     self._step(run.policy.next_of(ready))
@@ -91,7 +91,7 @@ class Scheduler:
         thread.greenlet.switch()
 
     def _ask_again(self, threads: list[SimThread]) -> bool:
-        """Nobody can run and nothing is in flight: let a thread whose try_wait may come back with False have that answer.
+        """Nobody can run and nothing is in flight: a thread whose try_wait may come back with False has that answer.
 
         Returns whether one of them did something else than to ask the same again.
         """

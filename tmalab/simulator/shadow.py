@@ -8,7 +8,7 @@ kernels on float32 pay a quarter. Three questions are put to each access:
 
     the last writer of its unit     must be known to it
     the reads since then            must be known to it, if it writes
-    the writer, across proxies      must have been carried to the asynchronous proxy, if a copy accesses what threads wrote
+    the writer, across proxies      must have been carried to the asynchronous proxy, if a copy comes after a thread
 """
 
 from __future__ import annotations

@@ -20,13 +20,13 @@ from tmalab.faults import TmaFault
 from tmalab.mbarrier import MBarrierError
 from tmalab.run import KernelFault, Run
 from tmalab.simulator.access_log import AccessLog
+from tmalab.simulator.collector import Collector
 from tmalab.simulator.context import running
 from tmalab.simulator.copies import Copy, chosen
 from tmalab.simulator.cta import Cluster
 from tmalab.simulator.deadlock import Deadlock, report
 from tmalab.simulator.errors import EndlessLoop, KernelError
 from tmalab.simulator.faults import fault_of
-from tmalab.simulator.collector import Collector
 from tmalab.simulator.hazards import Suspicion
 from tmalab.simulator.memory import GlobalMemory
 from tmalab.simulator.naming import thread_name
@@ -44,7 +44,7 @@ from tmalab.texts import text
 
 if TYPE_CHECKING:
     from tmalab.launch import Launch
-    from tmalab.simulator.mbarriers import Barrier
+    from tmalab.simulator.mbarrier_objects import Barrier
 
 FAULT_HAZARDS = {"misaligned_address": "misaligned", "illegal_address": "out-of-bounds"}  # what a fault is as a hazard
 FINEST_COPY = 4  # bytes: the least that cp.async reads from global memory
@@ -52,7 +52,7 @@ ONE_AT_A_TIME = threading.RLock()  # a process simulates one kernel at a time
 
 
 def simulate(launch: Launch, track: bool = True) -> Run:
-    """Run a launch; NumPy arguments change in place. `track=False` looks for no hazards (to measure what that costs)."""
+    """Run a launch; NumPy arguments change in place. `track=False`: look for no hazards, to measure what that costs."""
     layout = GlobalLayout(_arrays(launch))
     if running() is not None:
         raise KernelError(text("simulator.nested"))
@@ -127,7 +127,9 @@ class Simulation:
 
     # What happens.
 
-    def note(self, thread: SimThread, what: str, barrier: Barrier | None, operand: Any = None, copy: Copy | None = None) -> None:
+    def note(
+        self, thread: SimThread, what: str, barrier: Barrier | None, operand: Any = None, copy: Copy | None = None
+    ) -> None:
         """An event for the trace."""
         number, cta = copy.number if copy is not None else 0, thread.cta.number
         fields = (self.scheduler.steps, what, thread.number, cta, operand, number)
@@ -180,7 +182,8 @@ class Simulation:
         fault = fault_of(thread, error, self.source)
         self._stop(fault)
         if type(fault) is TmaFault and fault.kind in FAULT_HAZARDS:
-            self.hazards.tell(FAULT_HAZARDS[fault.kind], thread=thread, fault=error, place=self.source.place_of_error(error.__traceback__))
+            place = self.source.place_of_error(error.__traceback__)
+            self.hazards.tell(FAULT_HAZARDS[fault.kind], thread=thread, fault=error, place=place)
 
     def deadlocked(self, threads: list[SimThread]) -> None:
         """Nobody can go on."""

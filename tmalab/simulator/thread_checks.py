@@ -7,16 +7,11 @@ thread and touched by another. Where that does not settle it, the batch does.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from tmalab.simulator.arrays import ATOMIC, KIND_BITS, READ, SAME, WRITE
 from tmalab.simulator.records import ATOMIC_ACCESS, BARRIER, GENERIC, NOTHING, SAME_VALUE
 from tmalab.simulator.shadow import ON_BARRIER, SAME_WRITTEN, UNINITIALISED, UNORDERED, Shadow, by_thread, plain
-
-if TYPE_CHECKING:
-    from typing import Any
 
 HOW = np.zeros(4, np.int32)  # kind of a logged access: how it was made
 HOW[[READ, WRITE, ATOMIC, SAME]] = GENERIC, GENERIC, ATOMIC_ACCESS, SAME_VALUE
@@ -115,7 +110,7 @@ class Batch:
         self._shadow.tell(UNORDERED, unknown, units, reads, self._made[writer], self._writes[writer], False)
 
     def _check_outstanding(self, opening: np.ndarray) -> None:
-        """Reads of earlier batches against the first write to their unit (`opening`, by position); they are then done with."""
+        """Reads of earlier batches against the first write to their unit (`opening`, by position): then done with."""
         shadow, units = self._shadow, self._units[opening]
         reads, positions = shadow.take_reads(units, opening)
         if len(reads):
@@ -165,5 +160,3 @@ def _apart(shadow: Shadow, units: np.ndarray, who: np.ndarray, written: np.ndarr
     apart = bool(((owner == who) | (owner < 0)).all())
     scratch[mine] = -1
     return apart
-
-

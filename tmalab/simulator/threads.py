@@ -13,7 +13,7 @@ from tmalab.simulator.source import Place
 if TYPE_CHECKING:
     from tmalab.simulator.arrays import Array
     from tmalab.simulator.cta import Cta
-    from tmalab.simulator.mbarriers import Barrier, Waited
+    from tmalab.simulator.mbarrier_objects import Barrier, Waited
     from tmalab.tensor_map import TensorMap
 
 WARP = 32
@@ -54,7 +54,7 @@ class SimThread:
         self.refusals = 0  # failing waits that return False before it may suspend again
         self.waits: dict[int, Waited] = {}  # barrier address: the last successful wait
         self.segments = 0  # segments with accesses so far
-        self.idle: tuple[int, int, Any] = (0, 0, None)  # False answers in a row, the run's progress then, what it looked like
+        self.idle: tuple[int, int, Any] = (0, 0, None)  # False answers in a row, progress then, the look of it
         self.mbarriers, self.copies, self.barriers = cta.mbarriers, cta.copies, cta.barriers
         self.bulk_groups, self.cp_async_groups, self.fences = cta.bulk_groups, cta.cp_async_groups, cta.fences
         self.greenlet = greenlet(self._live)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tmalab.simulator.source import picture, same_picture
 
 if TYPE_CHECKING:
-    from tmalab.simulator.mbarriers import Barrier
+    from tmalab.simulator.mbarrier_objects import Barrier
     from tmalab.simulator.threads import SimThread
 
 FALSE_ANSWERS = 1000  # that a bounded loop gets before its thread counts as waiting for ever

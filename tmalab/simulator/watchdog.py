@@ -42,7 +42,7 @@ def limits() -> tuple[float, float]:
 
 
 class Stopwatch:
-    """Seconds of the processor, so that a busy machine stops nobody early; a quarter of the time by the clock at least."""
+    """Seconds of the processor, so that a busy machine stops nobody early; at least a quarter of the clock's."""
 
     def __init__(self):
         self._cpu, self._clock = time.process_time(), time.monotonic()

@@ -14,7 +14,7 @@ from tmalab.simulator.atomics import Atomics
 from tmalab.simulator.context import current_thread
 from tmalab.simulator.errors import KernelError
 from tmalab.simulator.memory import POISON, Memory, checked_shape, element_type
-from tmalab.simulator.threads import WARP, Dim3, len_of
+from tmalab.simulator.threads import WARP, Dim3
 from tmalab.simulator.warps import FULL_MASK
 from tmalab.texts import text
 

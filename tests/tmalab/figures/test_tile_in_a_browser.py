@@ -240,10 +240,10 @@ def test_what_the_kernel_sets_is_drawn_and_not_sent_back(stub):
 def test_a_large_map_is_drawn_in_part_and_the_window_follows_the_box(stub):
     tm = TensorMap(DataType.FLOAT32, 0x1000, (4096, 4096), (16384,), (32, 128), swizzle=Swizzle.B128)
     page = stub(TileFigure(tm, coordinates=(2048, 2000)))
-    assert page.get_by_text("Drawn in part: rows 2000 to 2067 of 4096, elements 1984 to 2079 of 4096.").count() == 1
+    assert page.get_by_text("Drawn in part: rows 1999 to 2128 of 4096, elements 2036 to 2095 of 4096.").count() == 1
     page.get_by_role("application").focus()
     page.keyboard.press("Shift+ArrowRight")
-    assert page.get_by_text("elements 2016 to 2111 of 4096.").count() == 1
+    assert page.get_by_text("elements 2052 to 2111 of 4096.").count() == 1
 
 
 def test_enter_finds_a_sector_that_the_window_does_not_show(stub):
@@ -289,16 +289,19 @@ def test_two_figures_on_a_page_have_switches_of_their_own(stub):
 def test_a_window_at_its_edge_moves_with_the_arrow_keys(stub):
     tm = TensorMap(DataType.FLOAT16, 0x1000, (1024, 64), (2048,), (64, 8), swizzle=Swizzle.B128)
     page = stub(TileFigure(tm))
-    cell(page, TENSOR, 0, 23).focus()
+    cell(page, TENSOR, 0, 22).focus()
     page.keyboard.press("ArrowRight")
-    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "y -1, x 184"
-    assert "elements 184 to 191" in spoken(page)
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "y -1, x 176"
+    assert "elements 176 to 183" in spoken(page)
 
 
-def test_reduced_motion_is_respected(stub):
-    moving = "getComputedStyle(document.querySelector('[role=application]')).transitionDuration"
-    assert stub(TileFigure(), reduced_motion="reduce").evaluate(moving) == "0s"
-    assert stub(TileFigure(), reduced_motion="no-preference").evaluate(moving) != "0s"
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+def test_nothing_moves_by_itself(stub, motion):
+    page = stub(TileFigure(), reduced_motion=motion)
+    page.get_by_role("application").focus()
+    page.keyboard.press("Shift+ArrowRight")
+    page.get_by_text("NONE").click()
+    assert page.evaluate("document.getAnimations().length") == 0
 
 
 @pytest.mark.parametrize("width", [1280, 800])
@@ -328,57 +331,3 @@ def test_the_drawing_answers_to_the_pointer_without_script(new_page):
         assert sentence.is_visible()
     page.locator("g.s0-0").first.hover()
     assert not sentence.is_visible()
-
-
-POINT = """(event) => {
-  const cells = document.querySelectorAll("[role=gridcell]");
-  cells[(event * 37) % cells.length].dispatchEvent(new PointerEvent("pointerover", { bubbles: true }));
-}"""
-MOVE = """(event) => {
-  const key = event % 20 < 10 ? "ArrowRight" : "ArrowLeft";
-  document.querySelector("[role=application]").dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
-}"""
-TIMED = """([act, count]) => {  // ms from event to changed and laid out page, 95th percentile
-  const times = Array.from({ length: count }, (_, event) => {
-    const before = performance.now();
-    eval(act)(event);
-    document.body.getBoundingClientRect();
-    return performance.now() - before;
-  });
-  return times.sort((a, b) => a - b)[Math.floor(0.95 * count)];
-}"""
-
-
-def processor_ms(page, act: str, count: int) -> float:
-    """Processor time of the page's main thread for an event, painting included: the 95th percentile of `count`."""
-    session = page.context.new_cdp_session(page)
-    session.send("Performance.enable", {"timeDomain": "threadTicks"})
-
-    def spent() -> float:
-        metrics = session.send("Performance.getMetrics")["metrics"]
-        return next(metric["value"] for metric in metrics if metric["name"] == "TaskDuration") * 1000
-
-    times = []
-    for event in range(count):
-        before = spent()
-        page.evaluate(f"(event) => {{ ({act})(event); document.body.getBoundingClientRect(); }}", event)
-        times.append(spent() - before)
-    return sorted(times)[int(0.95 * count)]
-
-
-@pytest.mark.parametrize("act", [POINT, MOVE], ids=["pointer", "box"])
-def test_it_answers_within_a_frame(stub, act):
-    page = stub(TileFigure())
-    clock, processor = page.evaluate(TIMED, [act, 200]), processor_ms(page, act, 200)
-    print(f"event to page: {clock:.1f} ms by the clock, {processor:.1f} ms of processor time")
-    assert processor < 16  # the clock also counts what other tests do meanwhile
-
-
-def test_a_figure_of_4096_sectors_appears_within_300_ms(stub):
-    tm = TensorMap(DataType.FLOAT16, 0x1000, (2048, 4096), (4096,), (64, 256), swizzle=Swizzle.B128)
-    pages = [stub(TileFigure(tm)) for _ in range(3)]
-    count = pages[0].locator("[role=gridcell]").count()
-    taken = min(page.evaluate("tma.drawn_in") for page in pages)
-    print(f"{count} sectors in {taken:.0f} ms")
-    assert count >= 3600
-    assert taken < 300

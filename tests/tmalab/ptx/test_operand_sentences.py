@@ -105,17 +105,18 @@ SENTENCES = {
     "ptx.mbarrier_array(n), so that full[s] is a place, or write full[s:]",
     float_as_place: "mbarrier_init: bar is a float, but must be an array in shared memory or its address",
     float_as_count: "mbarrier_init: count is a float, but must be an integer",
-    element_as_place: "cp_async_bulk_tensor_2d_store: src is a float, but must be an array in shared memory or its address",
+    element_as_place: "cp_async_bulk_tensor_2d_store: src is a float, but must be an array in shared memory or its "
+    "address",
     float_as_coordinate: "cp_async_bulk_tensor_2d: x is a float, but must be an integer",
     map_as_place: "cp_async_bulk_tensor_2d: dst is a tensor map, but must be an array in shared memory or its address",
-    place_as_map: "cp_async_bulk_tensor_2d: tensor_map is an integer, but must be a tensor map: a kernel argument, or a "
-    "128-byte row of a uint8 array in global memory",
-    fence_of_an_argument: "fence_proxy_tensormap_acquire: tensor_map is a tensor map that is a kernel argument; only a map "
-    "in global memory, a row of a uint8 array, needs this fence",
+    place_as_map: "cp_async_bulk_tensor_2d: tensor_map is an integer, but must be a tensor map: a kernel argument, or "
+    "a 128-byte row of a uint8 array in global memory",
+    fence_of_an_argument: "fence_proxy_tensormap_acquire: tensor_map is a tensor map that is a kernel argument; only a "
+    "map in global memory, a row of a uint8 array, needs this fence",
     integer_as_source: "cp_async: src is an integer, but must be an array in global memory",
     immediate_that_ptx_lacks: "cp_async: bytes is 12, but PTX has this instruction only for 4, 8, 16",
-    immediate_float: "cp_async_bulk_wait_group: n is a float, but must be a literal or a module-level integer, because it "
-    "is part of the instruction",
+    immediate_float: "cp_async_bulk_wait_group: n is a float, but must be a literal or a module-level integer, because "
+    "it is part of the instruction",
     tuple_as_count: "mbarrier_arrive: count is neither a number nor an array nor a map, but must be an integer",
     too_many: "fence_proxy_async takes fence_proxy_async()",
     too_few: "mbarrier_init takes mbarrier_init(bar, count)",

@@ -91,8 +91,8 @@ def copy_column(tensor_map, out, tiles):
 
 @kernel
 def producer_and_consumers(tensor_map, out, tiles):
-    """CUTLASS's ring: an elected producer that waits for parity 1 of fresh barriers and has a tail; consumers arrive once
-    a warp, after syncwarp; roles that never meet at syncthreads again."""
+    """CUTLASS's ring: an elected producer that waits for parity 1 of fresh barriers and has a tail; consumers arrive
+    once a warp, after syncwarp; roles that never meet at syncthreads again."""
     ring = cuda.shared.array((STAGES, ROWS, COLS), np.float16, alignment=1024)
     full = ptx.mbarrier_array(STAGES)
     empty = ptx.mbarrier_array(STAGES)
@@ -179,7 +179,7 @@ def loads_before_the_expectation(tensor_map, out):
 
 @kernel
 def one_waits_for_all(tensor_map, out):
-    """Only thread 0 waits for the load; syncthreads tells the others. Fences more than needed; half of them leave early."""
+    """Only thread 0 waits for the load; syncthreads tells the others. Fences more than needed; half of them leave."""
     tile = cuda.shared.array((ROWS, COLS), np.float16, alignment=128)
     bar = ptx.mbarrier_array(1)
     tid = cuda.threadIdx.x
@@ -527,7 +527,9 @@ def _one_warp() -> Case:
 
 def _named() -> Case:
     out = np.zeros((4, 32), np.int32)
-    return Case(named_barriers, (out,), lambda: np.array_equal(out, np.arange(32) * 10 + np.arange(4)[:, None]), block=96)
+    return Case(
+        named_barriers, (out,), lambda: np.array_equal(out, np.arange(32) * 10 + np.arange(4)[:, None]), block=96
+    )
 
 
 def _vector(made: Any, expected: np.ndarray, block: int) -> Case:
