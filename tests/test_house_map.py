@@ -69,6 +69,22 @@ def test_a_file_is_read(tmp_path):
     assert tmalab_map(str(tmp_path / "map.json"))[0] == 0
 
 
+def test_128_bytes_are_decoded_from_hexadecimal_digits_or_from_a_file_of_them(tmp_path):
+    digits = TensorMap(6, 0x1000, (128, 16), (256,), (64, 8), swizzle=3).encode().hex()
+    (tmp_path / "map.hex").write_text(f"{digits[:128]}\n{digits[128:]}\n")
+    for source in (digits, f"0x{digits}", str(tmp_path / "map.hex")):
+        status, found = as_json(source)
+        assert (status, found["legal"]) == (0, True)
+        assert found["fields"] == as_json(LEGAL)[1]["fields"]
+
+
+def test_an_encoded_map_that_breaks_a_rule_is_decoded_and_judged():
+    digits = bytearray(TensorMap(6, 0x1000, (128, 16), (256,), (64, 8), swizzle=3).encode())
+    digits[0] |= 8  # the address is now 0x1008
+    status, found = as_json(digits.hex())
+    assert (status, [violation["rule"] for violation in found["violations"]]) == (1, ["address-multiple"])
+
+
 def test_warnings_are_shown_for_a_legal_map():
     status, stdout, _ = tmalab_map({**LEGAL, "global_address": 0})
     assert status == 0
@@ -89,6 +105,7 @@ def test_warnings_are_shown_for_a_legal_map():
         ({**LEGAL, "box_dim": 64}, "box_dim"),
         ({**LEGAL, "pixel_box_lower_corner": [0]}, "im2col"),
         ("00" * 127, "254"),
+        ("ff" * 128, "im2col"),
     ],
 )
 def test_what_is_no_map_exits_with_2_and_one_sentence(source, said):

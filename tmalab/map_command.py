@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path
 
-from tmalab import TensorMap, TensorMapError
+from tmalab import TensorMap, TensorMapError, descriptor
 from tmalab.tensor_map import ENUMERATIONS
 from tmalab.texts import text
 
@@ -61,9 +61,7 @@ def judge(source: str) -> Judgement:
     """
     content = _content(source)
     digits = re.sub(r"\s|^0x", "", content)
-    if re.fullmatch(r"[0-9a-fA-F]+", digits):
-        return _decoded(digits)
-    arguments = _arguments(content)
+    arguments = _decoded(digits) if re.fullmatch(r"[0-9a-fA-F]+", digits) else _arguments(content)
     try:
         return _legal(TensorMap(**arguments))
     except TensorMapError as error:
@@ -82,13 +80,12 @@ def _content(source: str) -> str:
         raise Unreadable(text("cli.map-no-file", source=source)) from None
 
 
-def _decoded(digits: str) -> Judgement:
+def _decoded(digits: str) -> dict[str, object]:
+    """The constructor's arguments from the digits of an encoded map."""
     if len(digits) != 256:
         raise Unreadable(text("cli.map-digits", count=len(digits)))
-    if not hasattr(TensorMap, "decode"):
-        raise Unreadable(text("cli.map-no-decode"))
     try:
-        return _legal(TensorMap.decode(bytes.fromhex(digits)))
+        return descriptor.decode(bytes.fromhex(digits))._asdict()
     except ValueError as error:
         raise Unreadable(str(error)) from None
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from tmalab.simulator.copies import CpAsync, Load, Store
 from tmalab.simulator.hazards import Access
-from tmalab.simulator.memory import SHARED_STOP, Memory
+from tmalab.simulator.memory import WINDOW, Memory
 from tmalab.simulator.naming import element_name, element_of, part_name
 from tmalab.simulator.records import ATOMIC_ACCESS
 from tmalab.simulator.shadow import ON_BARRIER, UNFENCED, UNINITIALISED
@@ -84,7 +84,7 @@ class Conflict:
     def memory(self) -> Memory:
         if self.space == "global":
             return self.run.memory
-        return self.run.cluster.ctas[self.address // SHARED_STOP].memory
+        return self.run.cluster.ctas[self.address // WINDOW].memory
 
     @property
     def array(self) -> str:
@@ -94,7 +94,7 @@ class Conflict:
     @property
     def place_in_memory(self) -> int:
         """The address as the memory counts."""
-        return self.address + self.run.memory.base if self.space == "global" else self.address % SHARED_STOP
+        return self.address + self.run.memory.base if self.space == "global" else self.address % WINDOW
 
 
 def explained(conflict: Conflict) -> Iterator[Explained]:

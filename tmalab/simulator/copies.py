@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tmalab import reference
-from tmalab.simulator.memory import SHARED_STOP
+from tmalab.simulator.memory import WINDOW
 
 if TYPE_CHECKING:
     from tmalab.simulator.cta import Cta
@@ -99,7 +99,7 @@ class Load(Copy):
     def _fetch(self) -> tuple[np.ndarray, np.ndarray]:
         run, tensor_map = self.cta.run, self.tensor_map
         memory = run.memory.bytes[tensor_map.global_address - run.memory.base :]
-        pieces = reference.load_pieces(tensor_map, self.coordinates, memory, self.address, SHARED_STOP)
+        pieces = reference.load_pieces(tensor_map, self.coordinates, memory, self.address, WINDOW)
         order = list(range(len(pieces.addresses)))
         if run.policy.landing == "mixed":
             run.policy.shuffle(order)

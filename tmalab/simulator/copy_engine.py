@@ -11,7 +11,7 @@ from tmalab.faults import TmaFault
 from tmalab.simulator.clocks import NEVER
 from tmalab.simulator.context import current_thread
 from tmalab.simulator.copies import Copy, CpAsync, Load, Store
-from tmalab.simulator.memory import SHARED_STOP
+from tmalab.simulator.memory import WINDOW
 from tmalab.simulator.records import ASYNC, CP_ASYNC, record
 from tmalab.tensor_map import TensorMap
 from tmalab.texts import text
@@ -35,7 +35,7 @@ class CopyEngine:
     def load(self, destination: int, tensor_map: TensorMap, coordinates: tuple[int, ...], bar: int) -> None:
         """cp.async.bulk.tensor, global to shared memory."""
         thread = current_thread()
-        footprint = reference.load_footprint(tensor_map, coordinates, destination, SHARED_STOP)
+        footprint = reference.load_footprint(tensor_map, coordinates, destination, WINDOW)
         self._check_extent(thread, tensor_map, destination, footprint.shared, footprint.global_stops)
         barrier = self._cta.mbarriers.for_copy(thread, bar)
         copy = Load(thread, tensor_map, coordinates, destination, barrier, footprint)
@@ -48,7 +48,7 @@ class CopyEngine:
     def store(self, tensor_map: TensorMap, coordinates: tuple[int, ...], source: int) -> None:
         """cp.async.bulk.tensor, shared to global memory."""
         thread = current_thread()
-        footprint = reference.store_footprint(tensor_map, coordinates, source, SHARED_STOP)
+        footprint = reference.store_footprint(tensor_map, coordinates, source, WINDOW)
         self._check_extent(thread, tensor_map, source, footprint.shared, footprint.global_stops)
         copy = Store(thread, tensor_map, coordinates, source, footprint)
         groups = self._cta.bulk_groups.issue(copy)

@@ -13,7 +13,7 @@ from tmalab.simulator.cp_async import CpAsyncGroups
 from tmalab.simulator.cta_barriers import CtaBarriers
 from tmalab.simulator.fences import Fences
 from tmalab.simulator.mbarriers import Mbarriers
-from tmalab.simulator.memory import SHARED_STOP, SharedMemory
+from tmalab.simulator.memory import WINDOW, SharedMemory
 from tmalab.simulator.naming import barrier_name
 from tmalab.simulator.shadow import Shadow
 from tmalab.simulator.threads import Dim3, SimThread, len_of
@@ -40,7 +40,7 @@ class Cta:
         grid = run.launch.grid
         self.number = index3.x + grid[0] * (index3.y + grid[1] * index3.z)
         self.first_row = 1 + rank * len_of(run.launch.block)
-        self.note_offset = rank * SHARED_STOP
+        self.note_offset = rank * WINDOW
         self.memory = SharedMemory(run.log.shared, self.note_offset)
         self.mbarriers = Mbarriers(self)
         self.copies = CopyEngine(self)
@@ -85,7 +85,7 @@ class Cluster:
         ranks = len_of(shape)
         self.clocks = Clocks(ranks * len_of(block), run.launch.strict)
         strict = run.launch.strict
-        self.shadow = Shadow("shared", ranks * SHARED_STOP, COARSE_GRAIN, run.hazards.conflict, strict=strict)
+        self.shadow = Shadow("shared", ranks * WINDOW, COARSE_GRAIN, run.hazards.conflict, strict=strict)
         run.log.shared.shadow = self.shadow
         run.log.begin(self.clocks, number, self._live_rows)
         self.in_flight: list[Copy] = []  # copies that have not wholly landed, in the order of their issue

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 POISON = 0xFA  # float16 -57152, float32 -6.5e35, int32 -84215046: finite, and garbage at a glance
 SHARED_START = 1024  # bytes: the system's part of the shared window on sm_90 (CUDA reserves 1 KiB a CTA)
 SHARED_LIMIT = 227 * 1024  # bytes that one CTA can have
-SHARED_STOP = SHARED_START + SHARED_LIMIT
+WINDOW = 320 * 1024  # bytes of the simulated window: more than a CTA has, for what poor alignment leaves unused
 GLOBAL_SLACK = 256  # bytes behind the last buffer: where a store's clip at 16 bytes can reach
 
 
@@ -82,7 +82,7 @@ class SharedMemory(Memory):
     """The shared window of one CTA. Each place in the source that asks for an array has one, whichever thread asks."""
 
     def __init__(self, track: Track, note_offset: int = 0):
-        super().__init__(np.full(SHARED_STOP, POISON, np.uint8), 0, "shared")
+        super().__init__(np.full(WINDOW, POISON, np.uint8), 0, "shared")
         self._top = SHARED_START
         self._used = 0
         self._note, self._note_offset = track.note_for(self), note_offset
@@ -116,8 +116,8 @@ class SharedMemory(Memory):
         """An aligned address that is no multiple of more, or any aligned one where memory is short."""
         aligned = self._top + -self._top % alignment
         start = aligned if aligned % (2 * alignment) else aligned + alignment
-        start = start if start + size <= SHARED_STOP else aligned
-        if start + size > SHARED_STOP:
+        start = start if start + size <= WINDOW else aligned
+        if start + size > WINDOW:
             raise KernelError(text("simulator.shared-limit", used=start + size, size=size, limit=SHARED_LIMIT))
         return start
 

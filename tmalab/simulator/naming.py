@@ -44,7 +44,7 @@ def element_name(memory: Memory, address: int) -> str:
 
 
 def part_name(memory: Memory, address: int) -> str:
-    """`ring[1]`: the part of an array that begins at an address, last indices of 0 left out; `tile` for a whole matrix."""
+    """`ring[1]`: the part of an array that begins at an address, without last indices of 0; `tile` for a whole matrix."""
     name, indices = element_of(memory, address)
     if name is None:
         return text("hazards.nameless", space=memory.space, address=hex(address))
