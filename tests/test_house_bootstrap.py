@@ -185,6 +185,14 @@ def test_without_any_pip_one_sentence_says_what_to_install(checkout):
     assert "apt install python3-venv" in result.stderr.splitlines()[-1]
 
 
+def test_a_folder_in_which_no_environment_can_be_made_is_named_with_the_reason(checkout):
+    checkout.venv.write_text("a file is in the way")
+    result = checkout.start()
+    assert result.returncode == 2
+    assert str(checkout.venv) in result.stderr.splitlines()[-1]
+    assert "Traceback" not in result.stderr
+
+
 def test_without_a_network_one_sentence_says_so(checkout):
     (checkout.root / "binder/requirements.txt").write_text("not-there==1.0\n")
     closed = {"PIP_NO_INDEX": "0", "PIP_INDEX_URL": "http://127.0.0.1:9/", "PIP_RETRIES": "1"}

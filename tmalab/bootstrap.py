@@ -142,7 +142,8 @@ def create() -> None:
         if result.returncode == 0:
             return
     reason = last_line(result.stderr + result.stdout)
-    raise BootstrapError(f"{VENV} cannot be made ({reason}); on Debian and Ubuntu `apt install python3-venv` helps")
+    hint = "; on Debian and Ubuntu `apt install python3-venv` brings what is missing" if "No module" in reason else ""
+    raise BootstrapError(f"{VENV} cannot be made: {reason}{hint}")
 
 
 def outer_python() -> str:

@@ -143,9 +143,10 @@ class Launch:
         for axis, (ctas, of_cluster) in enumerate(zip(grid, cluster)):
             if ctas % of_cluster:
                 raise ValueError(text("kernel.cluster", axis="xyz"[axis], grid=ctas, cluster=of_cluster))
-        if isinstance(seed, (bool, np.bool_)) or not isinstance(seed, (int, np.integer)) or seed < 0:
-            wrong = ValueError if isinstance(seed, (int, np.integer)) else TypeError
-            raise wrong(text("kernel.seed", given=repr(seed)))
+        if isinstance(seed, (bool, np.bool_)) or not isinstance(seed, (int, np.integer)):
+            raise TypeError(text("kernel.seed", given=repr(seed)))
+        if seed < 0:
+            raise ValueError(text("kernel.seed", given=seed))
         if not isinstance(strict, (bool, np.bool_)):
             raise TypeError(text("kernel.strict", given=repr(strict)))
         return cls(kernel, grid, block, _arguments(kernel, args), cluster, int(seed), bool(strict))

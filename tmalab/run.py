@@ -75,11 +75,16 @@ class Run:
     def __str__(self) -> str:
         """The verdict, then every report in full."""
         reports = [*map(str, self.hazards), *self.warnings]
-        if self.fault is not None:
+        if self.fault is not None and not self._fault_is_a_hazard():
             reports.insert(0, str(self.fault))
         if self.compile_error is not None:
             reports.append(str(self.compile_error))
         return "\n".join([self._verdict(), *reports])
+
+    def _fault_is_a_hazard(self) -> bool:
+        """Whether a hazard says the same already, with the line and the fix."""
+        lines = (line.strip() for hazard in self.hazards for line in hazard.message.splitlines())
+        return any(line and str(self.fault).endswith(line) for line in lines)
 
     def _verdict(self) -> str:
         if self.ok:

@@ -28,7 +28,7 @@ from numba.cuda.types import void
 from tmalab.gpu.assemble import assemble, shared_arrays
 from tmalab.gpu.bounded_waits import bound_waits
 from tmalab.gpu.compile_errors import explained
-from tmalab.gpu.helpers import fingerprint, for_numba
+from tmalab.gpu.helpers import fingerprint, for_numba, refuse_recursion
 from tmalab.gpu.lowering import teach
 from tmalab.gpu.parameters import map_positions, maps_by_value
 from tmalab.gpu.signature import signature_of
@@ -77,6 +77,7 @@ def compile_kernel(function: types.FunctionType, arguments: Sequence[Any]) -> Co
     where an argument cannot be passed to a kernel.
     """
     signature = signature_of(function, arguments)
+    refuse_recursion(function)
     key = (fingerprint(function), signature)
     if key not in _cache:
         _cache[key] = _compile(function, signature)

@@ -13,8 +13,10 @@ from typing import Any
 import numpy as np
 from numba import cuda
 
+from tmalab.gpu.errors import CompileError
 from tmalab.gpu.kernel_language import check_language
 from tmalab.launch import Device
+from tmalab.texts import text
 
 
 def for_numba(function: types.FunctionType) -> types.FunctionType:
@@ -31,6 +33,24 @@ def for_numba(function: types.FunctionType) -> types.FunctionType:
     copy = types.FunctionType(function.__code__, scope, function.__name__, function.__defaults__, closure or None)
     copy.__qualname__, copy.__module__ = function.__qualname__, function.__module__
     return copy
+
+
+def refuse_recursion(function: types.FunctionType, callers: tuple[types.FunctionType, ...] = ()) -> None:
+    """Raise CompileError where a helper calls itself, at once or through others: helpers are inlined."""
+    if function in callers:
+        code = callers[-1].__code__
+        reason = text("gpu.recursion", name=function.__name__, caller=code.co_name)
+        raise CompileError(reason, code.co_filename, code.co_firstlineno)
+    for helper in _helpers(function):
+        refuse_recursion(helper.function, (*callers, function))
+
+
+def _helpers(function: types.FunctionType) -> Iterator[Device]:
+    """The helpers that a function names, or reaches as `module.name`."""
+    names = set(_names(function.__code__))
+    scope = [function.__globals__[name] for name in sorted(names) if name in function.__globals__]
+    for value in (*scope, *(cell.cell_contents for cell in function.__closure__ or ())):
+        yield from (value,) if isinstance(value, Device) else _module_helpers(value, names).values()
 
 
 def fingerprint(function: types.FunctionType) -> tuple:

@@ -112,20 +112,30 @@ class AccessLog:
         if in_shared + in_world > BATCH:
             self.check()
 
+    def drop(self) -> None:
+        """Forget the running thread's segment: of an endless loop there may be millions of accesses."""
+        for track in (self.shared, self.world):
+            del track.entries[track.seen :], track.places[track.seen :]
+
+    @property
+    def size(self) -> int:
+        """Accesses that have not been checked yet."""
+        return len(self.shared.entries) + len(self.world.entries)
+
     def all_met(self, copies: bool) -> None:
         """All threads of the cluster have met: what was before is behind them. `copies`: some are not known to all."""
         alone = len({row for row, *_ in self._segments}) == len(self._segments)  # one segment for each thread
         if self._met and alone and not copies and not self.shared.noting_lines:
             self.check(plainly=True)
-        elif len(self.shared.entries) + len(self.world.entries) > SMALL:
+        elif self.size > SMALL:
             self.check()
         self._met = not self._segments
 
     def check(self, plainly: bool = False) -> None:
         """Check what has been logged, in the order of the run. `plainly`: between two meetings of all threads."""
-        self._met = False
         if not self._segments:
             return
+        self._met = False
         segments = np.array(self._segments, RECORD)
         for track in (self.shared, self.world):
             if track.entries:

@@ -12,6 +12,8 @@ Every access is logged by one number, so that races can be looked for in bulk:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import lru_cache
 from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -27,11 +29,13 @@ if TYPE_CHECKING:
     from tmalab.simulator.memory import Memory
 
 READ, WRITE, ATOMIC, SAME = range(4)  # kinds of access; SAME: a write of the value that was there
+SMALL = 4096  # elements of an array that gets a table
+MOST_PARTS = 256  # of an array that are kept
 KIND_BITS, SIZE_SHIFT, ADDRESS_SHIFT = 0b11, 2, 5
 
 
 class Array:
-    """An array in simulated memory: base class and general form; `Vector` and `Matrix` are the short ways.
+    """An array in simulated memory: base class and general form; the classes below are short ways to an element.
 
     shape, ndim, size, dtype, itemsize, nbytes, strides   as NumPy's (strides in bytes)
     address     of the first element, in bytes, in the CTA's shared window or in flat global memory
@@ -40,13 +44,14 @@ class Array:
     """
 
     __slots__ = (
-        "_lengths", "_note", "_origin", "_read", "_step", "_steps", "_words", "_write",
+        "_lengths", "_note", "_origin", "_parts", "_read", "_step", "_steps", "_table", "_words", "_write",
         "address", "dtype", "memory", "name", "shape", "writable",
     )  # fmt: skip
 
     def __init__(self, parent: Array | None, origin: int, shape: tuple[int, ...], steps: tuple[int, ...]):
         """A view of `parent` from element `origin` on; `steps` in elements."""
         self.shape, self._steps, self._origin = shape, steps, origin
+        self._parts: dict[Any, Array] = {}  # by index: a part is one object, so that its short ways are kept
         if parent is not None:
             self._adopt(parent)
 
@@ -94,9 +99,12 @@ class Array:
         return f"<{self.space} array {self.name or ''} {self.shape} {self.dtype} at {self.address:#x}>"
 
     def __getitem__(self, index: Any) -> Any:
-        place = self._locate(index, READ)
+        try:
+            return self._parts[index]
+        except (KeyError, TypeError):  # slices have no hash before Python 3.12
+            place = self._locate(index, READ)
         if isinstance(place, Array):
-            return place
+            return self._kept(index, place)
         if place is None:
             return self._garbage()
         value = self._words[place]
@@ -121,6 +129,13 @@ class Array:
         self._assign(place, change(before))
         self._note(place * self._step + self._read + ATOMIC)
         return before
+
+    def _kept(self, index: Any, part: Array) -> Array:
+        """A part, the same object at the next time."""
+        with suppress(TypeError):
+            if len(self._parts) < MOST_PARTS:
+                self._parts[index] = part
+        return part
 
     def _store(self, place: int, value: Any) -> None:
         self._assign(place, value)
@@ -173,6 +188,43 @@ class Array:
 
         value = np.full(self.itemsize, POISON, np.uint8).view(self.dtype)[0]
         return value if isinstance(self._words, np.ndarray) else value.item()
+
+
+class Small(Array):
+    """An array of few elements: the number of each and its log entry stand in a table."""
+
+    __slots__ = ()
+
+    def _shorten(self) -> None:
+        self._table: dict[Any, tuple[int, int]] = {}  # until an element is asked for
+
+    def __getitem__(self, index: Any) -> Any:
+        try:
+            entry, place = self._table[index]
+        except (KeyError, TypeError):
+            return self[index] if self._tabulated() else Array.__getitem__(self, index)
+        self._note(entry)
+        return self._words[place]
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        try:
+            entry, place = self._table[index]
+            if self.writable:
+                self._words[place] = value
+                self._note(entry + WRITE)
+                return
+        except (KeyError, TypeError, ValueError, OverflowError):
+            if self._tabulated():
+                self[index] = value
+                return
+        Array.__setitem__(self, index, value)
+
+    def _tabulated(self) -> bool:
+        """Make the table; False where it had been made."""
+        made = not self._table and bool(self.size)
+        if made:
+            self._table = _table(self.shape, self._steps, self._origin, self._step, self._read)
+        return made
 
 
 class Vector(Array):
@@ -260,7 +312,7 @@ def make_array(
     if steps is None:
         steps = tuple(prod(shape[axis + 1 :]) for axis in range(len(shape)))
     words, origin = memory.words(dtype, start)
-    array = _CLASSES.get(len(shape), Array)(None, origin, shape, steps)
+    array = _class_for(shape)(None, origin, shape, steps)
     array.memory, array.dtype, array.name, array.writable = memory, dtype, name, writable
     array._words, array._note = words, note
     size = dtype.itemsize
@@ -275,7 +327,22 @@ def make_array(
 
 def make_view(parent: Array, origin: int, shape: tuple[int, ...], steps: tuple[int, ...]) -> Array:
     """A part of an array, from element number `origin` of its memory on."""
-    return _CLASSES.get(len(shape), Array)(parent, origin, shape, steps)
+    return _class_for(shape)(parent, origin, shape, steps)
 
 
-_CLASSES = {1: Vector, 2: Matrix}
+def _class_for(shape: tuple[int, ...]) -> type[Array]:
+    return Small if prod(shape) <= SMALL else {1: Vector, 2: Matrix}.get(len(shape), Array)
+
+
+@lru_cache(maxsize=32)
+def _table(
+    shape: tuple[int, ...], steps: tuple[int, ...], origin: int, step: int, read: int
+) -> dict[Any, tuple[int, int]]:
+    """For each index the log entry of a read of the element, and its number. Arrays of the same place share it."""
+    places = np.array(origin)
+    for length, across in zip(shape, steps):
+        places = places[..., None] + np.arange(length) * across
+    places = places.reshape(-1)
+    pairs = zip((places * step + read).tolist(), places.tolist())
+    indices = range(shape[0]) if len(shape) == 1 else product(*map(range, shape))
+    return dict(zip(indices, pairs))

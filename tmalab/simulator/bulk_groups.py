@@ -77,7 +77,7 @@ class BulkGroups:
         (groups.unwritten if written else groups.unread).remove(store)
         scheduler, wait = self._cta.run.scheduler, store.thread.waiting
         if isinstance(wait, GroupWait) and wait.groups is groups and groups.done_until(wait.until, wait.what == "read"):
-            scheduler.wake(store.thread)
+            scheduler.wake([store.thread])
         scheduler.progress += 1
 
     def awaits(self, store: Store) -> bool:
@@ -109,6 +109,7 @@ class BulkGroups:
         groups = self._of(thread)
         until = groups.pending_until(n)
         if not groups.done_until(until, read_only):
+            thread.cut()
             thread.wait(GroupWait("read" if read_only else "write", groups, until))
         thread.cut()
         for dimension in (groups.read,) if read_only else (groups.read, groups.written):

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tmalab.simulator import conflicts, misuse
+from tmalab.simulator.copies import Load
 from tmalab.simulator.hazards import Access, Hazard
 from tmalab.simulator.records import RECORD
-from tmalab.simulator.shadow import FENCED_BY_ANOTHER, READ_UNFENCED, SAME_WRITTEN, UNINITIALISED
+from tmalab.simulator.shadow import FENCED_BY_ANOTHER, READ_UNFENCED, SAME_WRITTEN, UNINITIALISED, UNORDERED
 from tmalab.texts import text
 
 if TYPE_CHECKING:
@@ -91,6 +92,7 @@ class Collector:
 
     def reports(self) -> list[Hazard]:
         """All hazards, in the order in which they were found; a deadlock comes after what is behind it."""
+        self._explain_garbage_that_a_load_replaced()
         if self._garbage:
             records = np.array(list(self._garbage.values()), RECORD)
             for space in {space for space, _ in self._garbage}:
@@ -100,6 +102,21 @@ class Collector:
                 self._explain(space, UNINITIALISED, addresses, np.zeros(len(mine), RECORD), records[mine], reads, True)
             self._garbage.clear()
         return sorted(self._hazards.values(), key=lambda hazard: hazard.name == "deadlock")
+
+    def _explain_garbage_that_a_load_replaced(self) -> None:
+        """Shared memory read as garbage, and loaded later: ordered or not, the reader has not waited for that load."""
+        cluster = self._run.cluster
+        found = [
+            (address, read, cluster.shadow.writers[address // cluster.shadow.grain])
+            for (space, address), read in self._garbage.items()
+            if space == "shared" and read["cluster"] == cluster.number and not read["copy"]
+        ]
+        found = [each for each in found if isinstance(self._run.copies.get(int(each[2]["copy"])), Load)]
+        if found:
+            addresses, reads, loads = zip(*found)
+            reads, loads = np.array(reads, RECORD), np.array(loads, RECORD)
+            writes = np.ones(len(found), bool)
+            self._explain("shared", UNORDERED, np.array(addresses), reads, loads, writes, earlier_wrote=False)
 
     def warnings(self) -> list[str]:
         """What is legal but doubtful."""

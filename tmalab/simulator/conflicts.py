@@ -134,7 +134,7 @@ def _unordered_name(conflict: Conflict, earlier: str, later: str) -> str:
     )
     name = UNORDERED_NAMES.get(key, "data-race")
     if name == "store-not-waited":
-        return _of_store(conflict)
+        return _of_store(conflict, later)
     if key in BEFORE_THE_LOAD and (conflict.was_garbage or _last_wait(conflict, conflict.earlier, conflict.later)):
         return "read-before-wait"
     if key == WRITTEN_LATE and conflict.was_garbage:
@@ -144,13 +144,13 @@ def _unordered_name(conflict: Conflict, earlier: str, later: str) -> str:
     return name
 
 
-def _of_store(conflict: Conflict) -> str:
+def _of_store(conflict: Conflict, later: str) -> str:
     """A store whose write is not known: never committed, not waited for, or waited for by one that nothing orders."""
     copy = conflict.run.copies[int(conflict.earlier["copy"])]
     if conflict.earlier["cluster"] != conflict.run.cluster.number:
         return "data-race"
     groups = copy.cta.bulk_groups
-    if groups.is_open(copy):
+    if later != STORE and groups.is_open(copy):
         return "store-not-committed"
     return "data-race" if groups.is_known(copy) else "store-not-waited"
 

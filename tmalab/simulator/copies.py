@@ -107,7 +107,8 @@ class Load(Copy):
 
     def _credit(self, bytes: int, done: bool) -> None:
         barrier = self.barrier
-        barrier.credited.append(self)
+        if self not in barrier.credited:
+            barrier.credited.append(self)
         if done:
             barrier.loads.remove(self)
             self.tick = barrier.machine.phase + 1

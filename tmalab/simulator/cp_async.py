@@ -54,6 +54,7 @@ class CpAsyncGroups:
         copies = self._of(thread)
         until = copies.ends[len(copies.ends) - n - 1] if len(copies.ends) > n else 0
         if self.in_flight_until(thread, until):
+            thread.cut()
             thread.wait(GroupWait("cp.async", copies, until))
         thread.cut()
         self._cta.clocks.learn(thread.row, copies.dimension, until)
@@ -82,7 +83,7 @@ class CpAsyncGroups:
         copies.flying.remove(copy)
         wait = thread.waiting
         if isinstance(wait, GroupWait) and wait.groups is copies and not self.in_flight_until(thread, wait.until):
-            self._cta.run.scheduler.wake(thread)
+            self._cta.run.scheduler.wake([thread])
         self._cta.run.scheduler.progress += 1
 
     def awaits(self, copy: CpAsync) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tmalab.simulator.context import current_thread
 from tmalab.simulator.errors import KernelError
 from tmalab.simulator.threads import WARP
 from tmalab.simulator.waits import CtaBarrierWait
@@ -22,8 +23,9 @@ BARRIERS = 16
 class Meeting:
     """One use of one barrier."""
 
-    def __init__(self, threads: int | None):
+    def __init__(self, id: int, threads: int | None):
         self.threads = threads  # how many it is for; None: all that live
+        self.wait = CtaBarrierWait(id, threads)
         self.waiting: list[SimThread] = []
         self.arrived = 0  # by bar.arrive
         self.row: int | None = None  # of the clocks: what those have given
@@ -43,12 +45,12 @@ class CtaBarriers:
 
     def sync(self, id: int, threads: int) -> None:
         """bar.sync id, threads."""
-        self._sync(self._caller(), *_checked(id, threads))
+        self._sync(current_thread(), *_checked(id, threads))
 
     def arrive(self, id: int, threads: int) -> None:
         """bar.arrive id, threads."""
-        thread, (id, threads) = self._caller(), _checked(id, threads)
-        meeting = self._meetings.setdefault(id, Meeting(threads))
+        thread, (id, threads) = current_thread(), _checked(id, threads)
+        meeting = self._meeting(id, threads)
         thread.cut()
         meeting.arrived += 1
         meeting.row = self._row(id)
@@ -66,19 +68,19 @@ class CtaBarriers:
         meeting = self._meetings[id]
         return self._wanted(meeting) - len(meeting.waiting) - meeting.arrived
 
-    def _caller(self) -> SimThread:
-        from tmalab.simulator.context import current_thread
-
-        return current_thread()
+    def _meeting(self, id: int, threads: int | None) -> Meeting:
+        if id not in self._meetings:
+            self._meetings[id] = Meeting(id, threads)
+        return self._meetings[id]
 
     def _sync(self, thread: SimThread, id: int, threads: int | None) -> None:
-        meeting = self._meetings.setdefault(id, Meeting(threads))
+        meeting = self._meeting(id, threads)
         thread.cut()
         meeting.waiting.append(thread)
         if self._finish_if_complete(id):
             self._cta.run.scheduler.stand_back(thread)  # those who came before go first
         else:
-            thread.wait(CtaBarrierWait(id, threads))
+            thread.wait(meeting.wait)
 
     def _wanted(self, meeting: Meeting) -> int:
         return self._cta.alive if meeting.threads is None else meeting.threads
@@ -89,8 +91,7 @@ class CtaBarriers:
             return False
         del self._meetings[id]
         self._exchange(meeting)
-        for thread in meeting.waiting:
-            self._cta.run.scheduler.wake(thread)
+        self._cta.run.scheduler.wake(meeting.waiting)
         return True
 
     def _exchange(self, meeting: Meeting) -> None:

@@ -141,8 +141,9 @@ def causes_of(barrier: Barrier, thread: SimThread) -> list[str]:
         causes.append("too-many-bytes")
     if machine.tx_count < 0:
         causes.append("too-few-bytes")
-    if machine.pending_count and barrier.at_rest and machine.phase and not thread.has_seen(barrier):
-        return causes if barrier.over_arrived else [*causes, "wrong-parity"]
+    if machine.pending_count and barrier.at_rest and machine.phase and not thread.has_seen(barrier, machine.phase):
+        missed = machine.phase > 1 and not thread.has_seen(barrier, machine.phase - 1)
+        return causes if barrier.over_arrived else [*causes, "phase-alias" if missed else "wrong-parity"]
     return [*causes, "missing-arrival"] if machine.pending_count else causes
 
 

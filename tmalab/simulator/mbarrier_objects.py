@@ -21,7 +21,12 @@ class Barrier:
     dimension    in the clocks: a tick is a completed phase
     collecting, published    rows of the clocks: what the current phase has been given, what the completed ones have
     promised, delivered, arrivals    bytes and arrivals of the current phase so far
-    loads        copies in flight that credit it
+    loads        copies in flight that credit it; `credited`: those that have credited the current phase
+    waiting      threads that wait for the current phase
+    woken        threads that waited for the last phase by parity and have not yet seen that it is complete
+    parity_waits those that have: the thread, its segment then, the line
+    made_by, made_in, made_at    who initialised it: row, segment, line
+    over_arrived whether it was told that too many arrived
     """
 
     def __init__(self, cta: Cta, address: int, count: int, thread: SimThread):
@@ -35,14 +40,10 @@ class Barrier:
         self.promised = self.delivered = self.arrivals = 0
         self.over_arrived = False
         self.loads: list[Load] = []
-        self.credited: list[Load] = []  # that have credited the current phase
+        self.credited: list[Load] = []
         self.waiting: list[SimThread] = []
-        self.woken: set[SimThread] = (
-            set()
-        )  # who waited for the last phase by parity and has not yet seen that it is complete
-        self.parity_waits: list[
-            tuple[SimThread, int, int]
-        ] = []  # who saw the last phase complete, its segment, its line
+        self.woken: set[SimThread] = set()
+        self.parity_waits: list[tuple[SimThread, int, int]] = []
 
     @property
     def name(self) -> str:

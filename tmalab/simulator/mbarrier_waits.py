@@ -79,7 +79,9 @@ class MbarrierWaits:
         if thread.refused.get(barrier.address) == phase and not thread.run.policy.refuses():
             return False
         thread.refused[barrier.address] = phase
-        thread.give_way()
+        if not thread.run.policy.orderly:  # meanwhile others run, and copies land
+            thread.cut()
+            thread.run.scheduler.stand_back(thread)
         return True
 
     def _over(self, thread: SimThread, barrier: Barrier, state: int | None, parity: int | None) -> bool:
@@ -90,11 +92,12 @@ class MbarrierWaits:
         except MBarrierError as error:
             if error.rule != "stale-state":
                 raise
-            thread.tell("phase-alias", barrier=barrier, waiter=None, place=0)
+            thread.tell("phase-alias", barrier=barrier, by_state=True)
             return True
 
     def _suspend(self, thread: SimThread, barrier: Barrier, parity: int | None, may_refuse: bool) -> None:
         barrier.waiting.append(thread)
+        thread.cut()
         woken = thread.wait(MbarrierWait(barrier, barrier.machine.phase, parity, may_refuse=may_refuse))
         if not woken:
             barrier.waiting.remove(thread)

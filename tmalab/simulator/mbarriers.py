@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 
 class Mbarriers(MbarrierWaits):
-    """The barriers of one CTA: life, arrivals, bytes. The methods are the instructions, for the running thread."""
+    """The barriers of one CTA: life, arrivals, bytes. The methods are the instructions, for the running thread.
+
+    `scope` tells how far an arrive or a wait orders; within one CTA every scope reaches far enough.
+    """
 
     # Life.
 
@@ -156,8 +159,7 @@ class Mbarriers(MbarrierWaits):
         barrier.credited.clear()
         waiting, barrier.waiting = barrier.waiting, []
         barrier.woken = {thread for thread in waiting if thread.waiting.parity is not None}
-        for thread in waiting:
-            run.scheduler.wake(thread)
+        run.scheduler.wake(waiting)
 
     def _look_for_alias(self, barrier: Barrier) -> None:
         """One more phase is complete: whoever waited for the one before by parity must have seen it by then."""
@@ -165,10 +167,10 @@ class Mbarriers(MbarrierWaits):
         hazards = self._cta.run.hazards
         for thread, segment, place in barrier.parity_waits:
             if not executed_after(row, thread.row, segment):
-                hazards.tell("phase-alias", thread=thread, barrier=barrier, waiter=thread, place=place)
+                hazards.tell("phase-alias", thread=thread, barrier=barrier, place=place)
                 return
         for thread in barrier.woken:
-            hazards.tell("phase-alias", thread=thread, barrier=barrier, waiter=thread, place=0)
+            hazards.tell("phase-alias", thread=thread, barrier=barrier)
             return
 
     def exited(self) -> None:

@@ -131,14 +131,13 @@ class GlobalMemory(Memory):
         layout.upload(self.bytes)
 
     def array(self, host: np.ndarray, note: Callable[[int], None], name: str) -> Array:
-        """The proxy of a NumPy argument."""
+        """The proxy of a NumPy argument; reports call its memory by its name."""
         start = self.layout.address_of(host) - self.base if host.size else 0
-        strides = tuple(stride // host.itemsize for stride in host.strides)
-        if any(stride % host.itemsize for stride in host.strides):
-            raise TypeError(text("simulator.argument-strides", name=name, strides=host.strides, size=host.itemsize))
-        array = make_array(self, start, host.shape, host.dtype, note, 0, name, strides, host.flags.writeable)
-        reach = sum((length - 1) * abs(stride) for length, stride in zip(host.shape, host.strides)) + host.itemsize
-        self.allocations.append(Allocation(start, start + (reach if host.size else 0), array))
+        steps = tuple(stride // host.itemsize for stride in host.strides)
+        array = make_array(self, start, host.shape, host.dtype, note, 0, name, steps, host.flags.writeable)
+        ends = [(length - 1) * stride for length, stride in zip(host.shape, host.strides)]
+        first, last = start + sum(end for end in ends if end < 0), start + sum(end for end in ends if end > 0)
+        self.allocations.append(Allocation(first, last + host.itemsize if host.size else first, array))
         return array
 
     def buffer_stop(self, address: int) -> int | None:

@@ -87,14 +87,14 @@ def _stuck_parity(run: Simulation, thread: SimThread, barrier: Barrier) -> Told:
     return accesses, {**words, "variant": "stuck", "before": barrier.machine.phase - 1, "right": 1 - words["parity"]}
 
 
-def _phase_alias(run: Simulation, thread: SimThread, barrier: Barrier, waiter: SimThread | None, place: int) -> Told:
+def _phase_alias(run: Simulation, thread: SimThread, barrier: Barrier, by_state: bool = False, place: int = 0) -> Told:
     words = _barrier_words(barrier)
     words["before"] = barrier.machine.phase - 2
-    if waiter is None:
+    if by_state:
         does = text("hazards.does-waits-by-state", barrier=barrier.name)
         return [_by(thread, "wait", does, space="shared", array=barrier.name)], {**words, "variant": "state"}
     does = text("hazards.does-waits", barrier=barrier.name, phase=words["before"])
-    return [_by(waiter, "wait", does, _at(run, place), space="shared", array=barrier.name)], words
+    return [_by(thread, "wait", does, _at(run, place), space="shared", array=barrier.name)], words
 
 
 def _wait_ignored(run: Simulation, thread: SimThread) -> Told:

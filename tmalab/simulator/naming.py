@@ -22,11 +22,14 @@ def element_of(memory: Memory, address: int) -> tuple[str | None, tuple[int, ...
 
 
 def indices_at(array: Array, offset: int) -> tuple[int, ...] | None:
-    """The indices of the element `offset` bytes into an array; None where there is none (a gap between rows)."""
+    """The indices of the element `offset` bytes into an array; None where there is none (a gap between rows), or where
+    an axis runs backwards."""
     indices = [0] * array.ndim
+    if any(stride < 0 for stride in array.strides):
+        return None
     for axis in sorted(range(array.ndim), key=lambda axis: -array.strides[axis]):
         stride = array.strides[axis]
-        if stride <= 0:
+        if stride == 0:
             continue
         indices[axis] = min(offset // stride, array.shape[axis] - 1)
         offset -= indices[axis] * stride
@@ -44,7 +47,7 @@ def element_name(memory: Memory, address: int) -> str:
 
 
 def part_name(memory: Memory, address: int) -> str:
-    """`ring[1]`: the part of an array that begins at an address, without last indices of 0; `tile` for a whole matrix."""
+    """`ring[1]`: the part of an array that begins at an address, less last indices of 0; `tile` for a whole matrix."""
     name, indices = element_of(memory, address)
     if name is None:
         return text("hazards.nameless", space=memory.space, address=hex(address))

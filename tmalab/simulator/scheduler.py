@@ -66,25 +66,26 @@ class Scheduler:
         self._ready.append(thread)
         self._hub.switch()
 
-    def wake(self, thread: SimThread) -> None:
-        """What a thread waited for may have come."""
-        if thread.waiting is not None:
-            thread.waiting = None
-            self._ready.append(thread)
+    def wake(self, threads: list[SimThread]) -> None:
+        """What they waited for may have come. The running thread may be among them: it is not waiting."""
+        for thread in threads:
+            if thread.waiting is not None:
+                thread.waiting = None
+                self._ready.append(thread)
         self.progress += 1
 
     def _step(self, thread: SimThread, answer: bool = True) -> None:
         """Run a thread to its next wait, or to its end."""
         self.steps += 1
         now.thread = thread
-        world = self._run.world
+        world, life = self._run.world, thread.greenlet
         world.threadIdx = thread.index3
-        world.laneid = thread.lane
         if world.cta is not thread.cta:
             world.enter(thread.cta)
-        thread.greenlet.switch(answer) if thread.greenlet else self._start(thread)
+        life.switch(answer) if life else self._start(thread)
         now.thread = None
-        self._alive -= thread.greenlet.dead
+        if life.dead:
+            self._alive -= 1
 
     def _start(self, thread: SimThread) -> None:
         thread.greenlet.gr_context = self._run.context.copy()

@@ -164,8 +164,9 @@ class Shadow:
     # Housekeeping.
 
     def prune(self, known: np.ndarray) -> None:
-        """Drop reads that every thread knows of: no later access can conflict with them, except in other clusters."""
-        if len(self.reads):
+        """Drop reads that every thread knows of: no later access can conflict with them, except in other clusters.
+        Strict runs keep them, since an order is not all that they ask for."""
+        if len(self.reads) and not self.strict:
             kept = self.reads["tick"] > known[self.reads["dimension"]]
             self._keep(self.reads[~kept])
             self.reads = self.reads[kept]

@@ -20,6 +20,7 @@ from tmalab.faults import TmaFault
 from tmalab.mbarrier import MBarrierError
 from tmalab.run import KernelFault, Run
 from tmalab.simulator.access_log import AccessLog
+from tmalab.simulator.arguments import arrays_of, bound_arguments, finest_elements
 from tmalab.simulator.collector import Collector
 from tmalab.simulator.context import running
 from tmalab.simulator.copies import Copy, chosen
@@ -39,7 +40,6 @@ from tmalab.simulator.threads import Dim3, SimThread, len_of
 from tmalab.simulator.trace import Trace
 from tmalab.simulator.watchdog import Watchdog
 from tmalab.simulator.world import World
-from tmalab.tensor_map import TensorMap
 from tmalab.texts import text
 
 if TYPE_CHECKING:
@@ -47,15 +47,14 @@ if TYPE_CHECKING:
     from tmalab.simulator.mbarrier_objects import Barrier
 
 FAULT_HAZARDS = {"misaligned_address": "misaligned", "illegal_address": "out-of-bounds"}  # what a fault is as a hazard
-FINEST_COPY = 4  # bytes: the least that cp.async reads from global memory
 ONE_AT_A_TIME = threading.RLock()  # a process simulates one kernel at a time
 
 
 def simulate(launch: Launch, track: bool = True) -> Run:
     """Run a launch; NumPy arguments change in place. `track=False`: look for no hazards, to measure what that costs."""
-    layout = GlobalLayout(_arrays(launch))
     if running() is not None:
         raise KernelError(text("simulator.nested"))
+    layout = GlobalLayout(arrays_of(launch))
     with ONE_AT_A_TIME:
         first = told = Simulation(launch, layout, noting=launch.strict, track=track)
         first.run()
@@ -85,10 +84,15 @@ class Simulation:
         self.log = AccessLog(self.source if noting else None, track)
         self.hazards: Collector | Suspicion = Collector(self) if noting else Suspicion()
         self.memory = GlobalMemory(layout)
-        self.arguments = self._bind_arguments()
+        self.arguments = bound_arguments(launch, self.memory, self.log.world.note_for(self.memory))
         several = len_of(launch.grid) > len_of(launch.cluster)
         self.log.world.shadow = Shadow(
-            "global", self.memory.bytes.size, self._grain(), self.hazards.conflict, several, launch.strict
+            "global",
+            self.memory.bytes.size,
+            finest_elements(launch, self.memory),
+            self.hazards.conflict,
+            several,
+            launch.strict,
         )
         self.deadlock: Deadlock | None = None
         self.fault: TmaFault | None = None
@@ -108,8 +112,9 @@ class Simulation:
         shape = tuple(grid // cluster for grid, cluster in zip(self.launch.grid, self.launch.cluster))
         order = list(range(len_of(shape)))
         self.policy.shuffle(order)
+        watchdog = Watchdog(self)
         try:
-            with Watchdog(self.scheduler):
+            with watchdog:
                 for number, index in enumerate(order, 1):
                     first = [place * size for place, size in zip(Dim3.at(index, shape), self.launch.cluster)]
                     self._run_cluster(number, Dim3(*first))
@@ -117,6 +122,8 @@ class Simulation:
                         break
         except (EndlessLoop, TmaFault, MBarrierError) as error:  # while a copy landed, or between two threads
             self._stop(fault_of(None, error, self.source))
+        if watchdog.fired is not None:  # unless the kernel swallowed it, the fault is known by now
+            self._stop(fault_of(None, watchdog.fired(), self.source))
 
     def bound(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """The kernel or a helper as this run executes it."""
@@ -211,52 +218,6 @@ class Simulation:
             self.land_one()
         self.log.check()
         self.log.world.shadow.next_cluster()
-
-    # Arguments.
-
-    def _bind_arguments(self) -> tuple[Any, ...]:
-        """The arguments as a kernel sees them: arrays as proxies, maps at their place in the flat space."""
-        names = inspect.signature(self.launch.kernel.function).parameters
-        note = self.log.world.note_for(self.memory)
-        return tuple(self._bind(name, value, note) for name, value in zip(names, self.launch.args))
-
-    def _bind(self, name: str, value: Any, note: Callable[[int], None]) -> Any:
-        if isinstance(value, TensorMap):
-            self.memory.array(value.array, note, name)
-            return value.with_address(self.memory.layout.address_of(value.array))
-        if isinstance(value, np.ndarray):
-            return self.memory.array(value, note, name)
-        return value.item() if isinstance(value, (np.integer, np.bool_)) else value
-
-    def _grain(self) -> int:
-        sizes = [FINEST_COPY]
-        for value in self.launch.args:
-            if isinstance(value, TensorMap):
-                sizes.append(value.element_size)
-            elif isinstance(value, np.ndarray) and value.size:
-                address = self.memory.layout.address_of(value)
-                sizes += [value.itemsize, address & -address]
-        return min(sizes)
-
-
-def _arrays(launch: Launch) -> list[np.ndarray]:
-    """The arrays of a launch and behind its maps; TypeError, in one sentence, for what a kernel cannot be given."""
-    arrays = []
-    for name, value in zip(inspect.signature(launch.kernel.function).parameters, launch.args):
-        if isinstance(value, TensorMap):
-            if value.array is None:
-                raise TypeError(text("simulator.map-without-array", name=name))
-            arrays.append(value.array)
-        elif isinstance(value, np.ndarray):
-            if value.dtype.kind not in "iufbc" or not value.dtype.isnative or value.itemsize > 16:
-                raise TypeError(text("simulator.argument-dtype", name=name, dtype=value.dtype))
-            if any(stride % value.itemsize for stride in value.strides):
-                values = {"strides": value.strides, "size": value.itemsize}
-                raise TypeError(text("simulator.argument-strides", name=name, **values))
-            arrays.append(value)
-        elif not isinstance(value, (bool, int, float, complex, np.number, np.bool_)):
-            raise TypeError(text("simulator.argument-type", name=name, given=type(value).__name__))
-    return arrays
 
 
 def _compile_error(launch: Launch) -> Exception | None:

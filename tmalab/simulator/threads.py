@@ -66,7 +66,11 @@ class SimThread:
             run.function(*run.arguments)
         except KernelStopped:
             return
-        except (Exception, EndlessLoop) as error:
+        except EndlessLoop as error:
+            run.log.drop()
+            run.failed(self, error)
+            return
+        except (Exception, SystemExit, GeneratorExit) as error:
             self.cut()
             run.failed(self, error)
             return
@@ -88,8 +92,7 @@ class SimThread:
         self.cta.clocks.tick(self.row)
 
     def wait(self, wait: Any) -> Any:
-        """Let others run until the scheduler comes back; returns what it says."""
-        self.cut()
+        """Let others run until the scheduler comes back; returns what it says. The segment has been cut."""
         self.refusals = 0
         self.waiting = wait
         return self.run.scheduler.leave(self)
@@ -126,9 +129,9 @@ class SimThread:
         """A helper as this run executes it."""
         return self.run.bound(function)
 
-    def has_seen(self, barrier: Barrier) -> bool:
-        """Whether it knows that the barrier's last phase is complete."""
-        return self.cta.clocks.knows(self.row, barrier.dimension, barrier.machine.phase)
+    def has_seen(self, barrier: Barrier, phases: int) -> bool:
+        """Whether it knows that so many phases of the barrier are complete."""
+        return self.cta.clocks.knows(self.row, barrier.dimension, phases)
 
     def tell(self, name: str, **facts: Any) -> None:
         """This thread does something wrong, now."""

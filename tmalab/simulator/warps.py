@@ -66,5 +66,4 @@ class Warps:
         else:
             clocks.meet_in_execution(rows)
             self._leaders[warp] = self._cta.run.policy.one_of(sorted(lanes, key=lambda lane: lane.lane))
-        for lane in lanes:
-            self._cta.run.scheduler.wake(lane)
+        self._cta.run.scheduler.wake(lanes)

@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING
 from tmalab.simulator.errors import EndlessLoop, TooLong
 
 if TYPE_CHECKING:
-    from tmalab.simulator.scheduler import Scheduler
+    from tmalab.simulator.simulation import Simulation
 
 SILENT_SECONDS = 5.0  # without a step of the scheduler
 TOTAL_SECONDS = 120.0  # for one run
+ACCESSES = 1 << 23  # to memory, without a step of the scheduler: they are kept until then
 INTERVAL = 0.1  # seconds between looks
 
 _limits: ContextVar[tuple[float, float]] = ContextVar("limits", default=(SILENT_SECONDS, TOTAL_SECONDS))
@@ -55,8 +56,9 @@ class Stopwatch:
 class Watchdog:
     """Watches one run; use it as a context."""
 
-    def __init__(self, scheduler: Scheduler):
-        self._scheduler = scheduler
+    def __init__(self, run: Simulation):
+        self._run, self._scheduler = run, run.scheduler
+        self.fired: type[EndlessLoop] | None = None  # what it has raised
         self._target = threading.get_ident()
         self._stop = threading.Event()
         self._silent, self._total = _limits.get()
@@ -69,7 +71,8 @@ class Watchdog:
     def __exit__(self, *exception: object) -> None:
         self._stop.set()
         self._timer.join()
-        _raise_in(self._target, None)  # one that has not come out yet must not come out later
+        if self.fired is not None:
+            _take_back(self._target)
 
     def _watch(self) -> None:
         run, silence = Stopwatch(), Stopwatch()
@@ -77,14 +80,28 @@ class Watchdog:
         while not self._stop.wait(INTERVAL):
             if self._scheduler.steps != steps:
                 steps, silence = self._scheduler.steps, Stopwatch()
-            silent, late = silence.seconds() > self._silent, run.seconds() > self._total
-            if silent or late:
+            silent = silence.seconds() > self._silent or self._run.log.size > ACCESSES
+            if (silent or run.seconds() > self._total) and self._run.fault is None:
                 self._scheduler.stopping = True
-                _raise_in(self._target, EndlessLoop if silent else TooLong)
+                self.fired = EndlessLoop if silent else TooLong
+                _raise_in(self._target, self.fired)
                 silence = Stopwatch()  # should the kernel swallow it, it comes again
 
 
-def _raise_in(thread: int, exception: type[BaseException] | None) -> None:
-    """Have an exception raised in an OS thread at its next bytecode; None takes back one that has not been raised."""
-    raised = ctypes.py_object(exception) if exception is not None else None
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), raised)
+def _take_back(thread: int) -> None:
+    """An exception that has not come out yet in this, the calling, thread must not come out later.
+
+    To set none in its place would take it back, but leave the interpreter (3.11) looking for one at every jump: slow, and
+    an endless loop under a profiler or tracer. So another one takes its place, and comes out here.
+    """
+    try:
+        _raise_in(thread, EndlessLoop)
+        for _ in range(1000):  # it comes out at a jump
+            pass
+    except EndlessLoop:
+        pass
+
+
+def _raise_in(thread: int, exception: type[BaseException]) -> None:
+    """Have an exception raised in an OS thread at its next bytecode."""
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(exception))

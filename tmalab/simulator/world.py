@@ -57,13 +57,18 @@ class World:
     def __init__(self, launch: Launch):
         self.blockDim, self.gridDim = Dim3(*launch.block), Dim3(*launch.grid)
         self.threadIdx = self.blockIdx = Dim3(0, 0, 0)
-        self.laneid, self.warpsize = 0, WARP
+        self.warpsize = WARP
         self.shared, self.local, self.const, self.atomic = Shared(), Local(), Const(), Atomics()
         self.cta: Cta | None = None
 
     def enter(self, cta: Cta) -> None:
         """A thread of another CTA runs."""
         self.cta, self.blockIdx = cta, cta.index3
+
+    @property
+    def laneid(self) -> int:
+        """The thread's number in its warp."""
+        return current_thread().lane
 
     def syncthreads(self) -> None:
         """Wait for all threads of the CTA that have not exited."""

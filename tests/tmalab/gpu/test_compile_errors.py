@@ -207,6 +207,27 @@ def test_the_line_of_a_mistake_in_a_helper_is_the_helpers():
     assert refusal(in_a_helper).line == marked_line(bad_helper.function)
 
 
+@device
+def there(x):
+    return back(x - 1)
+
+
+@device
+def back(x):
+    return there(x)
+
+
+def calls_a_recursive_helper(out):
+    out[0] = there(9)
+
+
+def test_a_helper_that_calls_itself_is_refused_with_its_line_at_every_look():
+    line = back.function.__code__.co_firstlineno
+    for _ in range(2):
+        with pytest.raises(CompileError, match=rf"^{Path(__file__).name}:{line}: back calls there, .* use a loop$"):
+            compile_kernel(calls_a_recursive_helper, (np.zeros(4, np.int32),))
+
+
 def test_half_precision_arithmetic_is_refused_with_the_way_out():
     def half(out):
         tile = cuda.shared.array(4, np.float16)

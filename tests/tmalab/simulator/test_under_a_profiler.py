@@ -1,0 +1,52 @@
+"""A profiler, a debugger or a coverage tool may watch a kernel; and the simulator leaves the interpreter as it was."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+WATCHERS = {
+    "cProfile": ("p = cProfile.Profile(); p.enable()", "p.disable()"),
+    "sys.setprofile": ("sys.setprofile(lambda *_: None)", "sys.setprofile(None)"),
+    "sys.settrace": ("def t(*_): return t\nsys.settrace(t)", "sys.settrace(None)"),
+}
+KERNEL = """
+import cProfile, sys
+import numpy as np
+from numba import cuda
+from tmalab import kernel
+from tmalab.simulator.watchdog import patience
+
+@kernel
+def swaps(out):
+    mine = cuda.threadIdx.x
+    out[mine] = mine
+    cuda.syncthreads()
+    seen = out[31 - mine]
+    cuda.syncthreads()
+    out[mine] = seen
+
+@kernel
+def never_ends(out):
+    while True:
+        pass
+
+def run(made):
+    out = np.zeros(32, np.int32)
+    return made.run(block=32, args=(out,)), out
+
+"""
+
+
+@pytest.mark.parametrize("start, stop", WATCHERS.values(), ids=WATCHERS)
+@pytest.mark.parametrize("before", ["run(swaps)", "with patience(0.2, 5): run(never_ends)"])
+def test_a_run_is_watched_after_another_run(start, stop, before, tmp_path):
+    lines = [before, start, "result, out = run(swaps)", stop]
+    lines.append("assert result.ok and out.tolist() == list(range(31, -1, -1)); print('done')")
+    script = tmp_path / "watched.py"
+    script.write_text(textwrap.dedent(KERNEL) + "\n".join(lines) + "\n")
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=60)
+    assert done.stdout == "done\n", done.stderr
