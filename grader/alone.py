@@ -1,20 +1,20 @@
-"""A kernel built from its source and run alone: with `cuda`, `ptx`, `np` and its integers, without the notebook.
+"""A kernel built from its source and run alone: with the modules and numbers that it names, without the notebook.
 
 What comes back is plain data, so that these two functions can do their work in another process.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 
-from grader.source import KernelSource, stripped
-from tmalab import TensorMap, device, kernel, ptx
+from grader.source import MODULES, KernelSource, stripped
+from tmalab import TensorMap, device, kernel
 
 PATIENCE = 1.0, 2.0  # seconds: a loop that lets nothing else go on, and a whole run; a tile takes a twentieth
 Argument = TensorMap | np.ndarray | int
@@ -72,10 +72,11 @@ def run_alone(
 
 def build(source: KernelSource) -> FunctionType:
     """The kernel's function in a namespace of its own."""
-    from numba import cuda
-
-    modules = {"cuda": cuda, "ptx": ptx, "np": np, "math": math}
-    scope: dict[str, Any] = {name: modules[module] for name, module in source.modules.items()} | source.constants
+    modules = {short: long for long, short in MODULES.items()}
+    scope: dict[str, Any] = dict(source.constants)
+    for name, known in source.modules.items():
+        module, _, part = known.partition(".")
+        scope[name] = getattr(import_module(modules[module]), part) if part else import_module(modules[module])
     for own_name, written in reversed(source.functions.items()):  # the kernel was taken first, its helpers after it
         exec(compile(stripped(written), source.files[own_name], "exec"), scope)
         scope |= {name: device(scope[own_name]) for name, helper in source.helpers.items() if helper == own_name}

@@ -49,7 +49,7 @@ def judge(exercise: Exercise, answer: object, seed: int) -> list[Finding]:
         ]
     try:
         return list(exercise.judge(answer, seed))
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # KeyboardInterrupt is the learner's own: it stops the check
         message = text("report.check-failed", error=f"{type(error).__name__}: {error}")
         return [wrong("check", exercise.points, message, "check-failed")]
 

@@ -31,10 +31,7 @@ def main() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def check(notebook: Path, exercise: tuple[str, ...], as_json: bool) -> None:
     """Run a notebook and print what its checks say."""
-    scores = _run(notebook)
-    unknown = set(exercise) - {score.exercise for score in scores}
-    if unknown:
-        _leave(UNREADABLE, text("cli.not-in-notebook", ids=", ".join(sorted(unknown)), path=notebook))
+    scores = _run(notebook, exercise, as_json)
     chosen = [score for score in scores if not exercise or score.exercise in exercise]
     points, maximum = sum(score.points for score in chosen), sum(score.maximum for score in chosen)
     if as_json:
@@ -63,22 +60,28 @@ def grade(folder: Path) -> None:
 def release(course: Path, only_check: bool) -> None:
     """Make the instructor's and the students' notebooks from their texts."""
     try:
-        from grader.release import out_of_step, write
+        from grader.release import CONFIG, out_of_step, write
     except ImportError as error:
         _leave(SET_UP, text("cli.no-nbgrader", module=error.name or "nbgrader"))
+    if not (course / "source").is_dir() or not (course / CONFIG).is_file():
+        _leave(UNREADABLE, text("cli.no-course", path=course, config=CONFIG))
     changed = out_of_step(course) if only_check else write(course)
     for path in changed:
         click.echo(text("cli.out-of-step" if only_check else "cli.written", path=path))
     sys.exit(NOT_ALL if only_check and changed else DONE)
 
 
-def _run(notebook: Path) -> list[Score]:
+def _run(notebook: Path, wanted: tuple[str, ...], as_json: bool) -> list[Score]:
     try:
-        return run_notebook(notebook)
+        return run_notebook(notebook, wanted)
     except UnreadableNotebook as error:
-        _leave(UNREADABLE, str(error))
+        code, message = UNREADABLE, str(error)
     except (NoKernel, ImportError) as error:
-        _leave(SET_UP, str(error))
+        code, message = SET_UP, str(error)
+    if not as_json:
+        _leave(code, message)
+    click.echo(json.dumps({"notebook": str(notebook), "error": message}))
+    sys.exit(code)
 
 
 def _rows(notebook: Path, name: Path) -> list[list[str]]:

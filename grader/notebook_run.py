@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 import os
+import subprocess
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -39,9 +41,15 @@ class Score:
         return asdict(self)
 
 
-def run_notebook(path: Path) -> list[Score]:
-    """Execute a copy of a notebook and return the score of each check in it, in order. The file is left as it is."""
+def run_notebook(path: Path, wanted: Sequence[str] = ()) -> list[Score]:
+    """Execute a copy of a notebook and return the score of each check in it, in order. The file is left as it is.
+
+    Raises UnreadableNotebook where it is none, or lacks one of the `wanted` exercises.
+    """
     notebook = read_notebook(path)
+    missing = sorted(set(wanted) - {_check_of(cell) for cell in notebook.cells})
+    if missing:
+        raise UnreadableNotebook(text("cli.not-in-notebook", ids=", ".join(missing), path=path))
     execute(notebook, path.parent)
     return scores(notebook)
 
@@ -79,7 +87,8 @@ def execute(notebook: Any, folder: Path) -> None:
     )
     paths = [str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")]  # the notebook gets this very grader
     try:
-        client.execute(env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))})
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
+        client.execute(env=environment, stderr=subprocess.DEVNULL)  # the kernel's own log, not the cells' output
     except NoSuchKernel:
         raise NoKernel(text("cli.no-kernel")) from None
     except DeadKernelError:

@@ -1,7 +1,7 @@
 """A kernel's source, taken out by its syntax tree: what is judged is what was written, not the object that it became.
 
 Decorators, defaults and annotations are left behind, unevaluated. What comes along is plain data: the text of the
-function and of the `@device` helpers that it calls, and the integer constants that they name.
+function and of the `@device` helpers that it calls, the numbers that they name, and the names of what they import.
 
 >>> take_source(len)                        # doctest: +IGNORE_EXCEPTION_DETAIL
 Traceback (most recent call last):
@@ -18,12 +18,26 @@ import sys
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from enum import IntEnum
 from types import FunctionType
+
+import numpy as np
 
 from grader.texts import text
 from tmalab.launch import Device, Kernel
 
-MODULES = {"numba.cuda": "cuda", "tmalab.ptx": "ptx", "numpy": "np", "math": "math"}  # what a kernel may use
+MODULES = {  # what a kernel may use, whole or by a name out of it
+    "numba.cuda": "cuda",
+    "tmalab.ptx": "ptx",
+    "numpy": "np",
+    "math": "math",
+    "numba.core.types": "types",
+    "numba": "numba",
+    "tmalab": "tmalab",
+    "builtins": "builtins",
+}
+NUMBERS = {int, bool, float, *(kind for kind in np.sctypeDict.values() if issubclass(kind, (np.number, np.bool_)))}
+Constant = int | float | np.generic | tuple["Constant", ...]
 
 
 class NoSource(Exception):
@@ -39,8 +53,8 @@ class KernelSource:
     functions: dict[str, str] = field(default_factory=dict)  # name: text, lines counted as in the file or cell
     files: dict[str, str] = field(default_factory=dict)  # name: the file that the function stands in
     helpers: dict[str, str] = field(default_factory=dict)  # a @device helper as the kernel calls it: its own name
-    modules: dict[str, str] = field(default_factory=dict)  # the learner's name for one: its usual name
-    constants: dict[str, int] = field(default_factory=dict)
+    modules: dict[str, str] = field(default_factory=dict)  # the learner's name: "np", or a name out of it, "np.float16"
+    constants: dict[str, Constant] = field(default_factory=dict)
 
 
 def take_source(answer: object) -> KernelSource:
@@ -111,17 +125,19 @@ def _names_from_outside(definition: ast.FunctionDef) -> Iterator[str]:
 
 
 def _take_along(name: str, scope: dict[str, object], source: KernelSource) -> None:
-    """One name that the kernel uses: a module, an integer, a helper or a builtin; a check has no place for others."""
+    """One name that the kernel uses: a module or a name out of one, a number, a helper, a builtin; nothing else."""
     if name not in scope:
         if not hasattr(builtins, name):
             raise NoSource(text("source.unknown-name", name=name, kernel=source.name))
         return
     value = scope[name]
-    module = next((short for long, short in MODULES.items() if value is sys.modules.get(long)), None)
-    if module:
-        source.modules[name] = module
-    elif type(value) in (int, bool):
-        source.constants[name] = int(value)  # type: ignore[call-overload]
+    known = _known(value)
+    if known:
+        source.modules[name] = known
+    elif _is_constant(value):
+        source.constants[name] = value  # type: ignore[assignment]
+    elif isinstance(value, IntEnum):
+        source.constants[name] = int(value)
     elif isinstance(value, Device):
         helper = _plain_function(value)
         assert helper is not None
@@ -129,3 +145,18 @@ def _take_along(name: str, scope: dict[str, object], source: KernelSource) -> No
         source.helpers[name] = helper.__name__
     else:
         raise NoSource(text("source.foreign-name", name=name, kernel=source.name, type=type(value).__name__))
+
+
+def _known(value: object) -> str | None:
+    """The usual name of a module or of something out of one, found by what it is: "np", "np.float16"; else None."""
+    if isinstance(value, np.dtype):
+        return _known(value.type)
+    modules = [(short, sys.modules[long]) for long, short in MODULES.items() if long in sys.modules]
+    whole = (short for short, module in modules if module is value)
+    parts = (f"{short}.{name}" for short, module in modules for name, part in vars(module).items() if part is value)
+    return next(whole, None) or (None if _is_constant(value) else next(parts, None))
+
+
+def _is_constant(value: object) -> bool:
+    """Whether it is a number, Python's or NumPy's own and no subclass, or a tuple of them."""
+    return type(value) in NUMBERS or (type(value) is tuple and all(map(_is_constant, value)))

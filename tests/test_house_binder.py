@@ -62,6 +62,7 @@ def test_the_steps_install_the_package_and_start_with_the_courses_settings(tmp_p
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)  # it installs all that a learner's environment has
 def test_the_first_lesson_runs_in_an_environment_made_by_binders_steps(tmp_path):
     image = Image(tmp_path)
     image.run("python", "-m", "pip", "install", "--quiet", "-r", LEARNERS)

@@ -115,3 +115,24 @@ def test_record_names_the_groups_of_cases_that_there_are():
     result = CliRunner().invoke(main, ["record", "nothing-like-it"])
     assert result.exit_code == 2
     assert "lesson-1" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "key"),
+    [(["demo", "--svg", "/no/such/folder/x.svg"], 2, "message"), (["record", "nothing-like-it"], 2, "error")],
+)
+def test_with_json_a_failure_is_one_object_on_stdout(arguments, status, key):
+    result = CliRunner().invoke(main, [*arguments, "--json"])
+    assert (result.exit_code, result.stderr) == (status, "")
+    assert json.loads(result.stdout)[key]
+
+
+def test_a_recording_that_can_not_be_written_ends_in_one_sentence(monkeypatch):
+    def refuse(*arguments):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("tmalab.gpu.device.why_no_gpu", lambda: None)
+    monkeypatch.setattr("tmalab.gpu.recorder.record", refuse)
+    result = CliRunner().invoke(main, ["record", "--folder", "there"])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == "tmalab: the recordings cannot be written to there (Permission denied)\n"

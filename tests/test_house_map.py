@@ -130,3 +130,8 @@ def test_the_arguments_are_the_constructors():
     from tmalab.map_command import OPTIONAL, REQUIRED
 
     assert [*REQUIRED, *OPTIONAL] == [field.name for field in fields(TensorMap) if field.name != "array"]
+
+
+def test_a_file_with_a_byte_order_mark_is_read(tmp_path):
+    (tmp_path / "map.json").write_text(json.dumps(LEGAL), "utf-8-sig")
+    assert tmalab_map(str(tmp_path / "map.json"))[0] == 0

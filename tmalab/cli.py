@@ -41,8 +41,11 @@ def print_json(result: dict[str, object]) -> None:
     click.echo(json.dumps(result))
 
 
-def fail(sentence: str, status: int) -> NoReturn:
-    """End with one sentence on stderr."""
+def fail(sentence: str, status: int, result: dict[str, object] | None = None) -> NoReturn:
+    """End with one sentence on stderr; with a `result`, with this JSON object on stdout instead."""
+    if result is not None:
+        print_json(result)
+        sys.exit(status)
     click.echo(f"tmalab: {sentence}", err=True)
     sys.exit(status)
 
@@ -72,10 +75,7 @@ def judge_map(source: str, as_json: bool) -> None:
     try:
         judgement = judge(source)
     except Unreadable as error:
-        if as_json:
-            print_json({"legal": None, "error": str(error)})
-            sys.exit(UNREADABLE)
-        fail(str(error), UNREADABLE)
+        fail(str(error), UNREADABLE, {"legal": None, "error": str(error)} if as_json else None)
     if as_json:
         print_json(judgement.as_json())
     else:
@@ -127,7 +127,8 @@ def demo(as_json: bool, svg: Path | None) -> None:
         try:
             demonstration.save_svg(svg)
         except OSError as error:
-            fail(text("cli.demo-unwritable", path=svg, reason=error.strerror), UNREADABLE)
+            sentence = text("cli.demo-unwritable", path=svg, reason=error.strerror)
+            fail(sentence, UNREADABLE, {"ok": False, "cases": [], "message": sentence} if as_json else None)
     try:
         comparisons, message = demonstration.run(), None
     except demonstration.NoHardware as error:
@@ -163,16 +164,21 @@ def record(groups: tuple[str, ...], folder: Path | None, as_json: bool) -> None:
     from tmalab.gpu.device import why_no_gpu
     from tmalab.recorded.cases import GROUPS
 
+    def give_up(sentence: str, status: int) -> NoReturn:
+        fail(sentence, status, {"folder": None, "cases": {}, "error": sentence} if as_json else None)
+
     if unknown := sorted(set(groups) - set(GROUPS)):
-        fail(text("cli.record-unknown", names=", ".join(unknown), groups=", ".join(GROUPS)), UNREADABLE)
+        give_up(text("cli.record-unknown", names=", ".join(unknown), groups=", ".join(GROUPS)), UNREADABLE)
     if reason := why_no_gpu():
-        fail(reason, NO_GPU)
+        give_up(reason, NO_GPU)
     in_checkout = (ROOT / "pyproject.toml").is_file()
     folder = folder or (ROOT / "tmalab" / "recorded" if in_checkout else Path("recorded"))
     try:
         counts = recorder.record(folder, groups)
     except RuntimeError as error:
-        fail(str(error), 1)
+        give_up(str(error), 1)
+    except OSError as error:
+        give_up(text("cli.record-unwritable", folder=folder, reason=error.strerror), UNREADABLE)
     if as_json:
         print_json({"folder": str(folder), "cases": counts})
     else:

@@ -75,7 +75,7 @@ def _content(source: str) -> str:
     if source.lstrip().startswith("{") or re.fullmatch(r"(0x)?[0-9a-fA-F\s]{64,}", source):
         return source
     try:
-        return Path(source).read_text("utf-8")
+        return Path(source).read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError, ValueError):
         raise Unreadable(text("cli.map-no-file", source=source)) from None
 

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,8 @@ from grader.judges.numbers import as_integer, shown
 from grader.limits import Raised, TookTooLong, call_within
 from grader.texts import text
 
-SECONDS = 2.0  # for all calls of one table; after one that never ends no other is tried
+SECONDS = 2.0  # for all calls of all tables; after one that never ends no other is tried
+LEAST = 0.5  # seconds that a table has, however long the others took
 
 Arguments = tuple[int, ...]
 
@@ -39,9 +41,11 @@ def judge_function(answer: object, tables: Sequence[Table]) -> list[Finding]:
         first, *others = tables
         return [wrong(first.part, first.points, message, "form"), *(_not_tried(table, "form") for table in others)]
     findings: list[Finding] = []
+    deadline = time.monotonic() + SECONDS
     for table in tables:
         endless = any(finding.cause == "endless" for finding in findings)
-        findings.append(_not_tried(table, "endless") if endless else _judge_table(answer, table))
+        left = max(deadline - time.monotonic(), LEAST)
+        findings.append(_not_tried(table, "endless") if endless else _judge_table(answer, table, left))
     return findings
 
 
@@ -49,16 +53,16 @@ def _not_tried(table: Table, cause: str) -> Finding:
     return wrong(table.part, table.points, text("report.not-looked-at"), cause)
 
 
-def _judge_table(function: Callable[..., object], table: Table) -> Finding:
+def _judge_table(function: Callable[..., object], table: Table, seconds: float) -> Finding:
     current: list[Arguments] = []
 
     def call_all() -> list[object]:
         return [_call(function, arguments, current) for arguments in table.expected]
 
     try:
-        seen = call_within(SECONDS, call_all)
+        seen = call_within(seconds, call_all)
     except TookTooLong:
-        message = text("function.endless", call=_call_text(current), seconds=SECONDS)
+        message = text("function.endless", call=_call_text(current), seconds=round(seconds, 1))
         return wrong(table.part, table.points, message, "endless")
     except Raised as raised:
         line = _line_of(raised.error)

@@ -6,7 +6,7 @@ right bytes. A map that the driver would refuse is told which rule it breaks.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +19,7 @@ from tmalab import DataType, Swizzle, TensorMap, TensorMapError, TmaFault, refer
 from tmalab.data_types import NOMINAL_ADDRESS
 
 ENUMS = {"data_type": DataType, "swizzle": Swizzle}
+LONGEST = 16  # more numbers than any map has dimensions: what is longer is not gone through
 Value = int | tuple[int, ...] | None
 
 
@@ -73,7 +74,9 @@ def _value(given: object) -> Value:
     """A field's value as the driver sees it: a whole number or a tuple of them; None for anything else."""
     if isinstance(given, (str, bytes)) or given is None:
         return None
-    if isinstance(given, Iterable):
+    if isinstance(given, Sequence) or (isinstance(given, np.ndarray) and given.ndim):
+        if len(given) > LONGEST:
+            return None
         numbers = [as_integer(each) for each in given]
         return None if None in numbers else tuple(numbers)  # type: ignore[arg-type]
     return as_integer(given)
@@ -85,27 +88,29 @@ def _miss(name: str, given: object, wanted: int | tuple[int, ...]) -> tuple[str,
     if given is None:
         return text("map.open"), "open"
     if value is None or isinstance(value, tuple) != isinstance(wanted, tuple):
-        key = "map.wants-integers" if isinstance(wanted, tuple) else "map.wants-integer"
-        return text(key, given=shown(given), count=len(wanted) if isinstance(wanted, tuple) else 1), "form"
+        if isinstance(wanted, tuple):
+            return text("map.wants-integers", given=shown(given), count=len(wanted)), "form"
+        return text("map.wants-name", given=shown(given), kind=ENUMS[name].__name__), "form"
     if isinstance(value, int):
         return text("map.wrong-enum", given=_enum_name(name, value), field=name), name
     return _miss_of_tuple(name, value, wanted if isinstance(wanted, tuple) else ())
 
 
 def _miss_of_tuple(name: str, value: tuple[int, ...], wanted: tuple[int, ...]) -> tuple[str, str]:
+    given = shown(value)
     if len(value) != len(wanted):
         key = "map.strides-count" if name == "global_strides" else "map.rank"
-        return text(key, given=value, count=len(wanted), rank=len(wanted) + (name == "global_strides")), "rank"
+        return text(key, given=given, count=len(wanted), rank=len(wanted) + (name == "global_strides")), "rank"
     if sorted(value) == sorted(wanted):
-        return text("map.outermost-first", given=value), "order"
+        return text("map.outermost-first", given=given), "order"
     if name == "global_strides":
-        return text("map.wrong-strides", given=value), "strides"
-    return text("map.wrong-extent", given=value, field=name), "extent"
+        return text("map.wrong-strides", given=given), "strides"
+    return text("map.wrong-extent", given=given, field=name), "extent"
 
 
 def _enum_name(name: str, value: int) -> str:
     known = {int(member): f"{ENUMS[name].__name__}.{member.name}" for member in ENUMS[name]}
-    return known.get(value, str(value))
+    return known.get(value, shown(value))
 
 
 def _judge_copy(given: Mapping[str, object], task: MapTask) -> list[Finding]:

@@ -31,7 +31,7 @@ def judge_numbers(
     given = _as_list(answer, expected)
     if isinstance(given, str):
         return wrong(part, points, given, "form")
-    whole = [as_integer(value) for value in given]
+    whole = [as_integer(_without_fraction(value)) for value in given]
     hits = [seen == wanted for seen, wanted in zip(whole, expected.values(), strict=True)]
     if all(hits):
         return right(part, points, text("numbers.all-right", count=len(hits)))
@@ -50,9 +50,17 @@ def as_integer(value: object) -> int | None:
         return None
 
 
+def _without_fraction(value: object) -> object:
+    """A float that is whole, 1024.0, as the integer that was meant: a count may come out of a division."""
+    return int(value) if type(value) in (float, np.float64) and value.is_integer() else value  # type: ignore[attr-defined, call-overload]
+
+
 def shown(value: object) -> str:
     """A learner's value, short, whatever its own repr does."""
-    return reprlib.repr(value)
+    try:
+        return reprlib.repr(value)
+    except Exception:  # an integer of more digits than Python writes, or a repr that raises what reprlib lets through
+        return text("numbers.unshowable", type=type(value).__name__)
 
 
 def _as_list(answer: object, expected: Mapping[str, int]) -> list[object] | str:
@@ -74,7 +82,7 @@ def _as_list(answer: object, expected: Mapping[str, int]) -> list[object] | str:
 def _miss(label: str, value: object) -> str:
     if value is None:
         return text("numbers.open", label=label)
-    key = "numbers.miss" if as_integer(value) is not None else "numbers.not-whole"
+    key = "numbers.miss" if as_integer(_without_fraction(value)) is not None else "numbers.not-whole"
     return text(key, label=label, value=shown(value))
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 import math
 import re
 import sys
+import time
 import warnings
 
 import numpy as np
@@ -61,6 +63,9 @@ STRANGE = [
     lambda: 1,
     {1: Hostile()},
     range(10**12),
+    [10**5000] * 3,
+    [10**5000] * 6,
+    lambda row, sector, span: 10**5000,
     Exercise,
 ]
 
@@ -157,3 +162,46 @@ def test_every_class_gets_six_questions_that_no_likely_guess_answers():
 def test_questions_of_an_exercise_without_any_names_those_that_have_some():
     with pytest.raises(ValueError, match=r"copy-2d\.predict"):
         grader.questions("copy-2d.map")
+
+
+def test_a_count_that_came_out_of_a_division_is_the_whole_number_that_it_is(capsys):
+    assert grader.check("copy-2d.count", [64 * 64, 64 * 64 * 4 / 16, np.float64(1)]) == 3.0
+    assert grader.check("copy-2d.count", [4096, 1024.5, float("inf")]) == 1.0
+    assert "1024.5 is no whole number; TMA: inf is no whole number" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize("endless", [itertools.count(), range(10**12), (i for i in (128, 16)), (10**5000, 16)])
+def test_a_field_of_a_map_that_is_no_short_tuple_loses_its_point_and_is_not_gone_through(endless, capsys):
+    fields = {
+        "data_type": np.float16,
+        "global_dim": endless,
+        "global_strides": (256,),
+        "box_dim": (64, 8),
+        "swizzle": 3,
+    }
+    assert grader.check("copy-2d.map", fields) == 3.0
+    printed = capsys.readouterr().out
+    assert "data_type: <class 'numpy.float16'> is none of DataType" in printed
+    assert "global_dim: " in printed
+    assert "check itself" not in printed
+
+
+class LeavesTheNotebook(dict):
+    def get(self, *arguments):
+        raise SystemExit(0)
+
+
+def test_an_answer_that_asks_python_to_exit_gets_a_sentence(capsys):
+    assert grader.check("copy-2d.map", LeavesTheNotebook(swizzle=3)) == 0.0
+    assert "SystemExit" in capsys.readouterr().out
+
+
+def test_all_tables_of_a_function_together_have_one_limit_of_time(capsys):
+    def slow(row, sector, span):
+        time.sleep({128: 1.5 / 256, 64: 1.5 / 128, 32: 1.5 / 64}[span])
+        return sector ^ (row * span // 128) % (span // 16)
+
+    started = time.monotonic()
+    assert grader.check("copy-2d.swizzle", slow) == 2.0
+    assert time.monotonic() - started < 4
+    assert "still running" in capsys.readouterr().out

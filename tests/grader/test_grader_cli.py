@@ -93,3 +93,23 @@ def test_release_check_exits_1_when_a_notebook_is_out_of_step(command, tmp_path)
 @pytest.mark.parametrize("shown", ["True", "nan", "-1.0", "7.0", "'full'", "np.float64(1.0)"])
 def test_what_is_no_plain_number_in_range_scores_nothing(shown):
     assert notebook_run._plain_number(shown, 3.0) == 0.0
+
+
+def test_with_json_a_failure_is_one_object_too(command, tmp_path):
+    done = command("check", str(tmp_path / "missing.ipynb"), "--json")
+    assert done.exit_code == 2
+    assert "no such file" in json.loads(done.stdout)["error"]
+
+
+def test_an_exercise_that_the_notebook_lacks_is_named_before_anything_runs(command, tmp_path, monkeypatch):
+    monkeypatch.setattr(notebook_run, "execute", lambda *arguments: pytest.fail("it was run"))
+    done = command("check", notebook(tmp_path, "a.ipynb", "None"), "--exercise", "copy-2d.nope")
+    assert done.exit_code == 2
+    assert "copy-2d.nope: not in" in done.output
+
+
+def test_a_folder_that_is_no_course_is_refused_in_one_sentence(command, tmp_path):
+    done = command("release", str(tmp_path))
+    assert done.exit_code == 2
+    assert "is no course" in done.output
+    assert len(done.output.splitlines()) == 1

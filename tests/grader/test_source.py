@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import linecache
+import math
 
+import numba
 import numpy as np
 import pytest
 from numba import cuda
 
 from grader.alone import build, compile_alone, run_alone
 from grader.source import NoSource, take_source
-from tmalab import device, kernel
+from tmalab import Swizzle, device, kernel
+from tmalab.ptx import mbarrier_init
 
 SIZE = 32
 TABLE = np.arange(4)
@@ -129,3 +132,68 @@ def test_an_alias_of_ptx_or_numpy_is_known_by_its_name():
     numbers = np
     assert take_source(aliased).modules == {"numbers": "np"}
     assert build(take_source(aliased)).__globals__["numbers"] is np
+
+
+SHAPE, STEP, HALF, KIND = (4, 8), np.int64(3), 0.5, np.float16
+FLOAT, DTYPE, ONE = numba.types.float16, np.dtype(np.int16), Swizzle.B32
+count, root = range, math.sqrt
+
+
+@kernel
+def uses_much(out):
+    shared = cuda.shared.array(SHAPE, KIND)
+    numba.cuda.syncthreads()
+    for i in count(4):
+        shared[i, 0] = ONE + STEP
+        out[i] = shared[i, 0] * HALF + root(4.0) + FLOAT(0) + DTYPE.type(0) if i else mbarrier_init is None
+
+
+def test_all_that_a_kernel_may_name_comes_along_numbers_as_they_are_and_imports_by_their_name():
+    source = take_source(uses_much)
+    assert source.constants == {"SHAPE": (4, 8), "STEP": 3, "HALF": 0.5, "ONE": 1}
+    assert {type(value) for value in source.constants.values()} == {tuple, np.int64, float, int}
+    assert source.modules == {
+        "cuda": "cuda",
+        "numba": "numba",
+        "KIND": "np.float16",
+        "FLOAT": "types.float16",
+        "DTYPE": "np.int16",
+        "count": "builtins.range",
+        "root": "math.sqrt",
+        "mbarrier_init": "ptx.mbarrier_init",
+    }
+    scope = build(source).__globals__
+    assert scope["KIND"] is np.float16
+    assert scope["root"] is math.sqrt
+
+
+@kernel
+def names_its_numbers(out):
+    tile = cuda.shared.array(SHAPE, KIND)
+    for i in count(STEP):
+        tile[i, 0] = i + ONE
+        out[i] = tile[i, 0]
+
+
+def test_a_kernel_that_names_numbers_types_and_imports_compiles_and_runs_alone():
+    out = np.zeros(3, np.float32)
+    compilation = compile_alone(take_source(names_its_numbers), [out])
+    assert not compilation.checked or compilation.error == ""
+    assert run_alone(take_source(names_its_numbers), [out], block=1).arrays[0].tolist() == [1, 2, 3]
+
+
+class Sly(float):
+    """A number that is a learner's own."""
+
+
+SLY = Sly(1)
+
+
+@kernel
+def uses_a_sly_number(out):
+    out[0] = SLY
+
+
+def test_a_subclass_of_a_number_does_not_come_along():
+    with pytest.raises(NoSource, match="SLY, which is of type Sly"):
+        take_source(uses_a_sly_number)

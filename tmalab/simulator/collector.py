@@ -33,7 +33,7 @@ class Collector:
         self._hazards: dict[tuple, Hazard] = {}
         self._warnings: list[str] = []
         self._read_too_early: set[int] = set()  # copies
-        self._garbage: dict[tuple[str, int], np.ndarray] = {}  # (space, address): the read of what nobody had written
+        self._garbage: dict[int, np.ndarray] = {}  # address in shared memory: the read of what nobody had written
 
     def tell(self, name: str, **facts: Any) -> None:
         """A thread does something wrong, or a barrier shows it."""
@@ -54,20 +54,31 @@ class Collector:
         writes: np.ndarray,
         earlier_wrote: bool,
     ) -> None:
-        """Accesses do not go together: the first of each kind and pair of lines stands for all."""
+        """Accesses do not go together: the arguments are those of `shadow.Report`."""
         self.found = True
         if why in STRICT:
             self._warn(why, space, addresses, earlier, later)
             return
         if why == UNINITIALISED:
-            self._garbage.update({(space, address): record for address, record in zip(addresses.tolist(), later)})
+            self._garbage.update(zip(addresses.tolist(), later))
             return
         self._explain(space, why, addresses, earlier, later, writes, earlier_wrote)
 
-    def _explain(self, space, why, addresses, earlier, later, writes, earlier_wrote) -> None:
-        garbage = np.array([not earlier_wrote and (space, address) in self._garbage for address in addresses.tolist()])
+    def _explain(
+        self,
+        space: str,
+        why: str,
+        addresses: np.ndarray,
+        earlier: np.ndarray,
+        later: np.ndarray,
+        writes: np.ndarray,
+        earlier_wrote: bool,
+    ) -> None:
+        """One hazard for each kind and pair of lines, told by its first conflict."""
+        known = space == "shared" and not earlier_wrote
+        garbage = np.array([known and address in self._garbage for address in addresses.tolist()])
         for address in addresses[garbage].tolist():
-            self._garbage.pop((space, address), None)  # who writes it later was meant: what is missing is an order
+            self._garbage.pop(address, None)  # who writes it later was meant: what is missing is an order
         hows = (earlier["how"], later["how"], writes, garbage, earlier["fresh"])
         pairs = np.stack([earlier["place"], later["place"], *hows])
         _, firsts, counts = np.unique(pairs, axis=1, return_index=True, return_counts=True)
@@ -90,33 +101,30 @@ class Collector:
             if sentence not in self._warnings:
                 self._warnings.append(sentence)
 
-    def reports(self) -> list[Hazard]:
-        """All hazards, in the order in which they were found; a deadlock comes after what is behind it."""
+    def cluster_ended(self) -> None:
+        """A cluster's threads and copies are done: what was read as garbage was garbage."""
         self._explain_garbage_that_a_load_replaced()
         if self._garbage:
-            records = np.array(list(self._garbage.values()), RECORD)
-            for space in {space for space, _ in self._garbage}:
-                mine = [at for at, (found, _) in enumerate(self._garbage) if found == space]
-                addresses = np.array([address for _, address in self._garbage])[mine]
-                reads = np.zeros(len(mine), bool)
-                self._explain(space, UNINITIALISED, addresses, np.zeros(len(mine), RECORD), records[mine], reads, True)
+            addresses, reads = np.array(list(self._garbage)), np.array(list(self._garbage.values()), RECORD)
+            nobody, writes = np.zeros(len(reads), RECORD), np.zeros(len(reads), bool)
+            self._explain("shared", UNINITIALISED, addresses, nobody, reads, writes, True)
             self._garbage.clear()
+
+    def reports(self) -> list[Hazard]:
+        """All hazards, in the order in which they were found; a deadlock comes after what is behind it."""
         return sorted(self._hazards.values(), key=lambda hazard: hazard.name == "deadlock")
 
     def _explain_garbage_that_a_load_replaced(self) -> None:
         """Shared memory read as garbage, and loaded later: ordered or not, the reader has not waited for that load."""
-        cluster = self._run.cluster
-        found = [
-            (address, read, cluster.shadow.writers[address // cluster.shadow.grain])
-            for (space, address), read in self._garbage.items()
-            if space == "shared" and read["cluster"] == cluster.number and not read["copy"]
-        ]
-        found = [each for each in found if isinstance(self._run.copies.get(int(each[2]["copy"])), Load)]
-        if found:
-            addresses, reads, loads = zip(*found)
-            reads, loads = np.array(reads, RECORD), np.array(loads, RECORD)
-            writes = np.ones(len(found), bool)
-            self._explain("shared", UNORDERED, np.array(addresses), reads, loads, writes, earlier_wrote=False)
+        shadow, copies = self._run.cluster.shadow, self._run.copies
+        addresses = [address for address, read in self._garbage.items() if not read["copy"]]
+        loads = {address: shadow.writers[address // shadow.grain] for address in addresses}
+        replaced = [address for address in addresses if isinstance(copies.get(int(loads[address]["copy"])), Load)]
+        if replaced:
+            reads = np.array([self._garbage[address] for address in replaced], RECORD)
+            written = np.array([loads[address] for address in replaced], RECORD)
+            writes = np.ones(len(replaced), bool)
+            self._explain("shared", UNORDERED, np.array(replaced), reads, written, writes, earlier_wrote=False)
 
     def warnings(self) -> list[str]:
         """What is legal but doubtful."""

@@ -61,7 +61,6 @@ BEFORE_THE_LOAD = {("shared", THREAD, READS, LOAD, WRITES), ("shared", STORE, RE
 WRITTEN_LATE = ("shared", STORE, READS, THREAD, WRITES)
 WRITTEN_EARLY = ("shared", THREAD, WRITES, STORE, READS)
 OTHER_SPACE = {"shared": "global", "global": "shared::cta"}  # where a fence of the wrong space has gone
-PLANE = {"shared": "shared::cta", "global": "global"}
 
 Explained = tuple[str, str, list[Access], dict[str, Any]]  # name, variant, accesses, words
 
@@ -110,7 +109,7 @@ def explained(conflict: Conflict) -> Iterator[Explained]:
         yield "barrier-as-memory", "", accesses, words
         return
     if conflict.why == UNFENCED:
-        yield _unfenced_name(conflict), later, accesses, words
+        yield _unfenced_name(conflict), WRITES if conflict.later_writes else READS, accesses, words
         return
     name = _unordered_name(conflict, earlier, later)
     if name == "read-before-wait" and later == LOAD:  # the read came first, by luck: told the other way round
@@ -202,6 +201,7 @@ def _access(conflict: Conflict, record: np.ndarray, writes: bool, is_later: bool
     role, copy = _role(conflict, record), run.copies.get(int(record["copy"]))
     where = element_name(memory, conflict.place_in_memory)
     array, index = element_of(memory, conflict.place_in_memory)
+    found = memory.allocation(conflict.place_in_memory)
     verb = WRITES if writes else READS
     note = ""
     if role == THREAD:
@@ -220,7 +220,7 @@ def _access(conflict: Conflict, record: np.ndarray, writes: bool, is_later: bool
     place = run.source.places[int(record["place"])]
     return Access(
         who, does, kind, int(record["thread"]), *(place or (None, None)), conflict.space, array, index,
-        conflict.place_in_memory, 1, note,
+        conflict.place_in_memory, found.array.itemsize if found else 1, note,
     )  # fmt: skip
 
 

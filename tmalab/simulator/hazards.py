@@ -114,6 +114,9 @@ class Suspicion:
         """Two accesses do not go together."""
         self.found = True
 
+    def cluster_ended(self) -> None:
+        """A cluster's threads and copies are done."""
+
     def reports(self) -> list[Hazard]:
         """None: a run with something to report is run again."""
         return []

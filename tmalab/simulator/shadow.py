@@ -41,6 +41,8 @@ SAME_WRITTEN, READ_UNFENCED, FENCED_BY_ANOTHER = "same-value", "read-unfenced", 
 
 SEVERAL = -1  # clusters that have read a unit
 COMPACT_FROM = 4096  # outstanding reads from which it pays to keep only the last of each thread
+# Hears of conflicts: space, why, addresses, the earlier and the later accesses, which of the later ones write, and
+# whether the earlier ones wrote.
 Report = Callable[[str, str, np.ndarray, np.ndarray, np.ndarray, np.ndarray, bool], None]
 
 

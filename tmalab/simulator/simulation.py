@@ -217,6 +217,7 @@ class Simulation:
         while self.cluster.in_flight and not self.scheduler.stopping:  # the kernel ends when its last copy has landed
             self.land_one()
         self.log.check()
+        self.hazards.cluster_ended()
         self.log.world.shadow.next_cluster()
 
 

@@ -91,8 +91,8 @@ class Watchdog:
 def _take_back(thread: int) -> None:
     """An exception that has not come out yet in this, the calling, thread must not come out later.
 
-    To set none in its place would take it back, but leave the interpreter (3.11) looking for one at every jump: slow, and
-    an endless loop under a profiler or tracer. So another one takes its place, and comes out here.
+    To set none in its place would take it back, but leave the interpreter (3.11) looking for one at every jump: slow,
+    and an endless loop under a profiler or tracer. So another one takes its place, and comes out here.
     """
     try:
         _raise_in(thread, EndlessLoop)

@@ -215,3 +215,57 @@ def test_what_the_host_wrote_is_known_to_all():
 def one_reads(x, out):
     for i in range(cuda.threadIdx.x, 512, 32):
         out[i // 64, i % 64] = x[i // 64, i % 64]
+
+
+@kernel
+def writes_then_loads(tensor_map, x, out, fence):
+    """Global memory that a thread wrote is loaded: the copy engine sees it after a proxy fence."""
+    tile = cuda.shared.array((8, 64), np.float16, alignment=128)
+    bar = ptx.mbarrier_array(1)
+    ptx.mbarrier_init(bar, 1)
+    x[3, 5] = np.float32(99)
+    if fence == 1:
+        ptx.fence_proxy_async()
+    if fence == 2:
+        ptx.fence_proxy_async_shared_cta()
+    ptx.mbarrier_arrive_expect_tx(bar, 1024)
+    ptx.cp_async_bulk_tensor_2d(tile, tensor_map, 0, 0, bar)
+    ptx.mbarrier_wait_parity(bar, 0)
+    out[0] = tile[3, 5]
+
+
+@pytest.mark.parametrize(("fence", "expected"), [(0, ["missing-proxy-fence"]), (1, []), (2, ["proxy-fence-space"])])
+def test_a_load_of_what_a_thread_wrote_needs_a_fence_for_global_memory(fence, expected):
+    x, out = np.zeros((8, 64), np.float16), np.zeros(1, np.float16)
+    run = writes_then_loads.run(block=1, args=(tile_map(x), x, out, fence))
+    assert [hazard.name for hazard in run.hazards] == expected
+    assert out[0] == 99
+
+
+@kernel
+def clears_then_loads(tensor_map, out, fence):
+    """Shared memory that threads wrote is loaded into: the writes must be carried over as well."""
+    tile = cuda.shared.array((8, 64), np.float16, alignment=128)
+    bar = ptx.mbarrier_array(1)
+    t = cuda.threadIdx.x
+    if t == 0:
+        ptx.mbarrier_init(bar, 1)
+    for i in range(t, 512, 32):
+        tile[i // 64, i % 64] = np.float32(0)
+    if fence:
+        ptx.fence_proxy_async()
+    cuda.syncthreads()
+    if t == 0:
+        ptx.mbarrier_arrive_expect_tx(bar, 1024)
+        ptx.cp_async_bulk_tensor_2d(tile, tensor_map, 0, 0, bar)
+    ptx.mbarrier_wait_parity(bar, 0)
+    out[t] = tile[0, t]
+
+
+@pytest.mark.parametrize(("fence", "expected"), [(0, ["missing-proxy-fence"]), (1, [])])
+def test_a_load_over_what_threads_wrote_needs_a_fence_and_says_so_in_its_own_words(fence, expected):
+    out = np.zeros(32, np.float16)
+    run = clears_then_loads.run(block=32, args=(tile_map(WIDE), out, fence))
+    assert [hazard.name for hazard in run.hazards] == expected
+    if expected:
+        assert "they may land after those of the copy engine" in run.hazards[0].message

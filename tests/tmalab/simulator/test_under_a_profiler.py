@@ -41,7 +41,7 @@ def run(made):
 """
 
 
-@pytest.mark.parametrize("start, stop", WATCHERS.values(), ids=WATCHERS)
+@pytest.mark.parametrize(("start", "stop"), WATCHERS.values(), ids=WATCHERS)
 @pytest.mark.parametrize("before", ["run(swaps)", "with patience(0.2, 5): run(never_ends)"])
 def test_a_run_is_watched_after_another_run(start, stop, before, tmp_path):
     lines = [before, start, "result, out = run(swaps)", stop]

@@ -67,6 +67,15 @@ STORE = "    cuda.syncthreads()\n    if tid == 0:\n        ptx.cp_async_bulk_ten
 MUTANTS: dict[str, Mutant] = {
     # waits
     "wait removed": Mutant(COPY, WAIT, "pass", {"read-before-wait"}),
+    "read long before the load": Mutant(
+        COPY,
+        SYNC + "    if tid == 0:\n        ptx.mbarrier_arrive",
+        SYNC
+        + "    out[tid // 64, tid % 64] = tile[tid // 64, tid % 64]\n"
+        + SYNC
+        + "    if tid == 0:\n        ptx.mbarrier_arrive",
+        {"read-before-wait"},
+    ),
     "wait asked once": Mutant(COPY, WAIT, "ptx.mbarrier_try_wait_parity(bar, 0)", {"wait-ignored"}),
     "test asked once": Mutant(COPY, WAIT, "ptx.mbarrier_test_wait_parity(bar, 0)", {"wait-ignored"}),
     "wait negated and dropped": Mutant(COPY, WAIT, "not ptx.mbarrier_try_wait_parity(bar, 0)", {"wait-ignored"}),
