@@ -28,6 +28,7 @@ _HOME = {  # public name: the module that defines it, or that is meant
     "Run": "tmalab.run",
     "device": "tmalab.launch",
     "kernel": "tmalab.launch",
+    "map_rows": "tmalab.maps_in_memory",
     "ptx": "tmalab.ptx",
     "reference": "tmalab.reference",
 }
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from tmalab.data_types import DataType, Interleave, L2Promotion, OobFill, Swizzle
     from tmalab.faults import TmaFault
     from tmalab.launch import device, kernel
+    from tmalab.maps_in_memory import map_rows
     from tmalab.mbarrier import MBarrier, MBarrierError
     from tmalab.run import Run
     from tmalab.tensor_map import TensorMap, TensorMapError

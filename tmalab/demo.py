@@ -50,7 +50,7 @@ class Case:
         )
 
     def sector_at(self, row: int, place: int) -> tuple[int, int] | None:
-        """The sector (row, sector) of the tile that the bytes at a place of shared memory show; None if they show none."""
+        """The sector (row, sector) of the tile that a place of shared memory shows; None if it shows none."""
         found = self.shared[row, place * PER_SECTOR : (place + 1) * PER_SECTOR]
         tensor_row, column = divmod(int(found[0]), SHAPE[1])
         sector = ((tensor_row - CORNER[1]), (column - CORNER[0]) // PER_SECTOR)

@@ -21,13 +21,14 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from tmalab.data_types import DataType, Swizzle
+from tmalab.plain_traceback import PlainTraceback
 from tmalab.tensor_map_fields import MAX_RANK, Fields, counted_bytes
 from tmalab.texts import text
 
 SIZE = 128  # bytes
 
 
-class DescriptorError(ValueError):
+class DescriptorError(PlainTraceback, ValueError):
     """128 bytes that are no tensor map of the driver's. The message says which field betrays it."""
 
 

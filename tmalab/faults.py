@@ -9,6 +9,8 @@ at some later call. Here it says at once what was wrong and why.
 
 from __future__ import annotations
 
+from tmalab.plain_traceback import PlainTraceback
+
 KINDS = {  # kind: the CUDA error that the hardware's fault becomes (measured, H200)
     "illegal_instruction": "CUDA_ERROR_ILLEGAL_INSTRUCTION (715)",
     "misaligned_address": "CUDA_ERROR_MISALIGNED_ADDRESS (716)",
@@ -16,7 +18,7 @@ KINDS = {  # kind: the CUDA error that the hardware's fault becomes (measured, H
 }
 
 
-class TmaFault(Exception):
+class TmaFault(PlainTraceback, Exception):
     """A copy that faults on hardware. `.kind` is a key of KINDS; `.cuda_error` is what CUDA would report."""
 
     def __init__(self, kind: str, message: str):

@@ -19,13 +19,14 @@ from __future__ import annotations
 
 import operator
 
+from tmalab.plain_traceback import PlainTraceback
 from tmalab.texts import text
 
 LIMIT = 2**20 - 1  # the largest count, and the largest |tx-count|
 PHASE_SHIFT = 20  # a state holds the pending count in its low 20 bits, the phase above
 
 
-class MBarrierError(ValueError):
+class MBarrierError(PlainTraceback, ValueError):
     """Use that PTX leaves undefined.
 
     `.rule` says which: count-range, tx-range, over-arrival, no-complete, no-state, stale-state or parity.

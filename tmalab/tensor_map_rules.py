@@ -17,6 +17,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from tmalab.data_types import ELEMENT_TYPES, DataType, Interleave, L2Promotion, OobFill, Swizzle
+from tmalab.plain_traceback import PlainTraceback
 from tmalab.swizzle import PATTERNS, SECTOR
 from tmalab.tensor_map_fields import (
     ADDRESS,
@@ -43,7 +44,7 @@ UNDOCUMENTED = "measured, H200; undocumented"
 BOX_BYTES = 233_472  # 228 KiB
 
 
-class TensorMapError(ValueError):
+class TensorMapError(PlainTraceback, ValueError):
     """A map that the driver would refuse. `.violations` lists every broken rule as (rule, message).
 
     `about` describes the array that the map was to be made of.

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numba import cuda
 
-from tmalab import TensorMap, device, kernel, ptx
+from tmalab import TensorMap, device, kernel, map_rows, ptx
 
 WORLDS = [pytest.param("simulator"), pytest.param("gpu", marks=pytest.mark.gpu)]
 ROWS, COLS, STAGES = 8, 64, 2
@@ -331,6 +331,39 @@ def test_cp_async_copies_and_waits(run):
     out = np.zeros_like(source)
     run(ampere, source, out, block=32)
     assert np.array_equal(out, np.roll(source, -8))
+
+
+def test_a_map_may_lie_in_a_row_of_global_memory(run):
+    @kernel
+    def pick(maps, which, out):
+        tile = cuda.shared.array((ROWS, COLS), np.uint16, alignment=128)
+        full = ptx.mbarrier_array(1)
+        t = cuda.threadIdx.x
+        if t == 0:
+            ptx.mbarrier_init(full[0], 1)
+            ptx.fence_mbarrier_init()
+        cuda.syncthreads()
+        if t == 0:
+            ptx.fence_proxy_tensormap_acquire_sys(maps[which])
+            ptx.mbarrier_arrive_expect_tx(full[0], ROWS * COLS * 2)
+            ptx.cp_async_bulk_tensor_2d(tile, maps[which], 64, 8, full[0])
+        ptx.mbarrier_wait_parity(full[0], 0)
+        for i in range(t, ROWS * COLS, cuda.blockDim.x):
+            out[i // COLS, i % COLS] = tile[i // COLS, i % COLS]
+
+    tensors = [np.arange(16 * 128, dtype=np.uint16).reshape(16, 128) + 1000 * i for i in range(3)]
+    maps = map_rows([TensorMap.from_array(tensor, (ROWS, COLS)) for tensor in tensors])
+    before = maps.copy()
+    for which, tensor in enumerate(tensors):
+        out = np.zeros((ROWS, COLS), np.uint16)
+        run(pick, maps, which, out)
+        assert np.array_equal(out, tensor[8:16, 64:128])
+    assert np.array_equal(maps, before)
+
+
+def test_a_map_without_an_array_makes_no_row():
+    with pytest.raises(TypeError, match="map 0 is a TensorMap without an array"):
+        map_rows([TensorMap(6, 0x1000, (128, 16), (256,), (64, 8))])
 
 
 def test_a_kernel_that_only_the_simulator_would_take_is_told_so():

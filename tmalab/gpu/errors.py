@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import os
 
+from tmalab.plain_traceback import PlainTraceback
 
-class CompileError(ValueError):
+
+class CompileError(PlainTraceback, ValueError):
     """A kernel that does not compile for sm_90a. `filename` and `line` are the learner's, where they are known."""
 
     def __init__(self, reason: str, filename: str | None = None, line: int | None = None):
@@ -18,11 +20,11 @@ class CompileError(ValueError):
         self.reason, self.filename, self.line = reason, filename, line
 
 
-class GpuUnavailable(RuntimeError):
+class GpuUnavailable(PlainTraceback, RuntimeError):
     """There is no GPU that could run a TMA kernel, or software that it needs is missing or too old."""
 
 
-class GpuStopped(RuntimeError):
+class GpuStopped(PlainTraceback, RuntimeError):
     """The GPU's context of this process is lost: an earlier kernel faulted, or one still runs. Restart the process."""
 
 

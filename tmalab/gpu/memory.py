@@ -16,6 +16,7 @@ import numpy as np
 from tmalab.buffers import ALIGNMENT, GlobalLayout
 from tmalab.gpu.device import DriverError, call
 from tmalab.gpu.maps import MAP_BYTES, encode
+from tmalab.maps_in_memory import arrays_of_rows, placed
 from tmalab.tensor_map import TensorMap
 from tmalab.texts import text
 
@@ -23,14 +24,15 @@ from tmalab.texts import text
 @contextmanager
 def on_device(arguments: Sequence[Any]) -> Iterator[GlobalLayout]:
     """The buffers of a launch's arguments in device memory: a GlobalLayout of device addresses, freed afterwards."""
-    arrays = [array for array in map(_array, arguments) if array is not None]
+    arrays = [array for array in map(_array, arguments) if array is not None] + arrays_of_rows(arguments)
     allocation = call("cuMemAlloc", GlobalLayout(arrays, 0).size + ALIGNMENT)  # some room for a store's clip
     try:
         layout = GlobalLayout(arrays, int(allocation))
-        for buffer in layout.buffers:
-            if buffer.data.size:
-                call("cuMemcpyHtoD", buffer.address, buffer.data.ctypes.data, buffer.data.size)
-        yield layout
+        with placed(arguments, layout):
+            for buffer in layout.buffers:
+                if buffer.data.size:
+                    call("cuMemcpyHtoD", buffer.address, buffer.data.ctypes.data, buffer.data.size)
+            yield layout
     finally:
         _free(allocation)
 

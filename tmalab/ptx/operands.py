@@ -20,10 +20,11 @@ from typing import Any
 
 import numpy as np
 
+from tmalab.plain_traceback import PlainTraceback
 from tmalab.texts import text
 
 
-class OperandError(TypeError):
+class OperandError(PlainTraceback, TypeError):
     """An instruction was given an operand that it cannot take. The message is one sentence, the same in both worlds."""
 
 

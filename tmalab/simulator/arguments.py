@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tmalab.maps_in_memory import arrays_of_rows
 from tmalab.simulator.memory import GlobalMemory
 from tmalab.tensor_map import TensorMap
 from tmalab.texts import text
@@ -33,7 +34,7 @@ def arrays_of(launch: Launch) -> list[np.ndarray]:
             arrays.append(value)
         elif not isinstance(value, (bool, int, float, complex, np.number, np.bool_)):
             raise TypeError(text("simulator.argument-type", name=name, given=type(value).__name__))
-    return arrays
+    return arrays + arrays_of_rows(launch.args)
 
 
 def why_no_argument(array: np.ndarray) -> str | None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from tmalab.plain_traceback import PlainTraceback
 
-class KernelError(Exception):
+
+class KernelError(PlainTraceback, Exception):
     """The kernel does something that the kernel language does not have. The message is the sentence a learner reads."""
 
 

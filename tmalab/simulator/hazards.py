@@ -61,9 +61,9 @@ class Access:
 
     who      "thread 37", "the load of tile", ...: as the report calls it
     does     what it does, in words, with the array and indices where known
-    kind     "read", "write", "load", "store", "cp.async", "arrive", "wait", "init", "exit"
+    kind     "read", "write", "load", "store", "cpasync", "copy", "arrive", "wait" or "init"
     space    "shared" or "global", or None
-    array    the array's name, `index` the element's indices, `bytes` how many bytes are in question
+    array    the array's name; `index` the element's indices, `address` and `bytes` its place and size
     thread   the number in the grid of the thread, or of the one that issued the copy
     file, line   the learner's source
     """

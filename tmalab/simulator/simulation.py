@@ -17,6 +17,7 @@ import numpy as np
 
 from tmalab.buffers import GlobalLayout
 from tmalab.faults import TmaFault
+from tmalab.maps_in_memory import placed
 from tmalab.mbarrier import MBarrierError
 from tmalab.run import KernelFault, Run
 from tmalab.simulator.access_log import AccessLog
@@ -55,13 +56,13 @@ def simulate(launch: Launch, track: bool = True) -> Run:
     if running() is not None:
         raise KernelError(text("simulator.nested"))
     layout = GlobalLayout(arrays_of(launch))
-    with ONE_AT_A_TIME:
+    with ONE_AT_A_TIME, placed(launch.args, layout):
         first = told = Simulation(launch, layout, noting=launch.strict, track=track)
         first.run()
         if first.hazards.found and track and not launch.strict:
             told = Simulation(launch, layout, noting=True)
             told.run()
-    layout.download(first.memory.bytes)
+        layout.download(first.memory.bytes)
     return Run(
         on="simulator",
         seed=launch.seed,

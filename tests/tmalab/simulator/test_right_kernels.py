@@ -30,6 +30,16 @@ def test_a_right_kernel_compiles(name):
     assert run.compile_error is None
 
 
+@pytest.mark.parametrize("seed", A_FEW)
+def test_the_ctas_of_a_cluster_run_together(seed):
+    case = CASES["a_tile_for_each_cta"]()
+    run = case.kernel.run(grid=case.grid, block=case.block, args=case.args, cluster=4, seed=seed)
+    assert not run.hazards
+    assert case.is_right()
+    order = [event.cta // 4 for event in run.trace]
+    assert order in (sorted(order), sorted(order, reverse=True))  # one cluster after the other
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("name", CASES)

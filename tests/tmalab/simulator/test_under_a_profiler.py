@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import textwrap
 
 import pytest
+
+from tmalab.bootstrap import ROOT
 
 WATCHERS = {
     "cProfile": ("p = cProfile.Profile(); p.enable()", "p.disable()"),
@@ -48,5 +51,7 @@ def test_a_run_is_watched_after_another_run(start, stop, before, tmp_path):
     lines.append("assert result.ok and out.tolist() == list(range(31, -1, -1)); print('done')")
     script = tmp_path / "watched.py"
     script.write_text(textwrap.dedent(KERNEL) + "\n".join(lines) + "\n")
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=60)
+    variables = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, str(script)]
+    done = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=60)
     assert done.stdout == "done\n", done.stderr
