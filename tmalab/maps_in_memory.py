@@ -10,7 +10,8 @@ into memory, the kernel acquires its 128 bytes; a parameter needs no fence.
 >>> rows.shape, rows.dtype
 ((2, 128), dtype('uint8'))
 
-In the kernel, `ptx.fence_proxy_tensormap_acquire(rows[1])`, then `ptx.cp_async_bulk_tensor_2d(tile, rows[1], x, y, bar)`.
+In the kernel: `ptx.fence_proxy_tensormap_acquire_sys(rows[1])`,
+because the host wrote it, then `ptx.cp_async_bulk_tensor_2d(tile, rows[1], x, y, bar)`.
 """
 
 from __future__ import annotations
