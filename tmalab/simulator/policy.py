@@ -20,10 +20,10 @@ REFUSE = 0.25  # how often a failing try_wait comes back with False instead of s
 
 
 class Policy:
-    """The choices of one run."""
+    """The choices of one run. `backwards` turns the order of the threads around."""
 
-    def __init__(self, seed: int):
-        self.orderly = seed == 0
+    def __init__(self, seed: int, backwards: bool = False):
+        self.orderly, self._backwards = seed == 0, backwards
         self.landing = LANDINGS[seed % len(LANDINGS)]
         self._random = random.Random(seed)
 
@@ -37,6 +37,8 @@ class Policy:
         """Put into the order in which they happen."""
         if not self.orderly:
             self._random.shuffle(items)
+        if self._backwards:
+            items.reverse()
 
     def one_of(self, items: list[Any]) -> Any:
         """Pick one."""

@@ -29,12 +29,13 @@ from tmalab.simulator.cta import Cluster
 from tmalab.simulator.deadlock import Deadlock, report
 from tmalab.simulator.errors import EndlessLoop, KernelError
 from tmalab.simulator.faults import fault_of
-from tmalab.simulator.hazards import Suspicion
+from tmalab.simulator.hazards import Hazard, Suspicion
 from tmalab.simulator.memory import GlobalMemory
 from tmalab.simulator.naming import thread_name
 from tmalab.simulator.policy import Policy
 from tmalab.simulator.rebind import rebound
 from tmalab.simulator.scheduler import Scheduler
+from tmalab.simulator.second_opinion import second_opinion
 from tmalab.simulator.shadow import Shadow
 from tmalab.simulator.source import Source
 from tmalab.simulator.threads import Dim3, SimThread, len_of
@@ -62,11 +63,14 @@ def simulate(launch: Launch, track: bool = True) -> Run:
         if first.hazards.found and track and not launch.strict:
             told = Simulation(launch, layout, noting=True)
             told.run()
+        hazards = told.hazards.reports()
+        if told.deadlock is not None:
+            hazards = second_opinion(hazards, lambda policy: _hazards_under(policy, launch, layout))
         layout.download(first.memory.bytes)
     return Run(
         on="simulator",
         seed=launch.seed,
-        hazards=told.hazards.reports(),
+        hazards=hazards,
         deadlock=told.deadlock,
         fault=told.fault,
         trace=told.trace,
@@ -78,9 +82,11 @@ def simulate(launch: Launch, track: bool = True) -> Run:
 class Simulation:
     """A launch while it runs: the parts that all its threads share."""
 
-    def __init__(self, launch: Launch, layout: GlobalLayout, noting: bool, track: bool = True):
+    def __init__(
+        self, launch: Launch, layout: GlobalLayout, noting: bool, track: bool = True, policy: Policy | None = None
+    ):
         self.launch, self.noting = launch, noting
-        self.policy, self.scheduler, self.source = Policy(launch.seed), Scheduler(self), Source()
+        self.policy, self.scheduler, self.source = policy or Policy(launch.seed), Scheduler(self), Source()
         self.trace, self.world = Trace(), World(launch)
         self.log = AccessLog(self.source if noting else None, track)
         self.hazards: Collector | Suspicion = Collector(self) if noting else Suspicion()
@@ -220,6 +226,13 @@ class Simulation:
         self.log.check()
         self.hazards.cluster_ended()
         self.log.world.shadow.next_cluster()
+
+
+def _hazards_under(policy: Policy, launch: Launch, layout: GlobalLayout) -> list[Hazard]:
+    """The hazards that another order of the threads shows."""
+    other = Simulation(launch, layout, noting=True, policy=policy)
+    other.run()
+    return other.hazards.reports()
 
 
 def _compile_error(launch: Launch) -> Exception | None:
