@@ -38,7 +38,7 @@ class Server:
         self.log: list[str] = []
         while not self.log or "/lab/tree/" not in self.log[-1]:  # the address that a learner opens comes last
             line = self.process.stdout.readline()
-            assert line, "".join(self.log)
+            assert line, f"JupyterLab ended with {self.process.wait()}:\n{''.join(self.log)}"
             self.log.append(line)
         self.address = self.log[-1].split()[-1]
 

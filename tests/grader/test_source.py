@@ -111,7 +111,7 @@ def test_what_can_not_come_along_is_named_in_one_sentence(answer, reason):
 
 def test_a_function_without_text_is_refused_in_one_sentence():
     scope = {"kernel": kernel}
-    exec("@kernel\ndef typed_in(out):\n    out[0] = 1\n", scope)
+    exec(compile("@kernel\ndef typed_in(out):\n    out[0] = 1\n", "<nowhere>", "exec"), scope)
     with pytest.raises(NoSource, match="typed_in can't be found"):
         take_source(scope["typed_in"])
 

@@ -112,10 +112,11 @@ class AccessLog:
         if in_shared + in_world > BATCH:
             self.check()
 
-    def drop(self) -> None:
-        """Forget the running thread's segment: of an endless loop there may be millions of accesses."""
+    def shorten(self) -> None:
+        """Keep the beginning of the running thread's segment: of an endless loop there may be millions of accesses."""
         for track in (self.shared, self.world):
-            del track.entries[track.seen :], track.places[track.seen :]
+            end = min(track.seen + BATCH, len(track.entries))
+            del track.entries[end:], track.places[end:]
 
     @property
     def size(self) -> int:

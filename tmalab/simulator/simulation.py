@@ -40,7 +40,7 @@ from tmalab.simulator.shadow import Shadow
 from tmalab.simulator.source import Source
 from tmalab.simulator.threads import Dim3, SimThread, len_of
 from tmalab.simulator.trace import Trace
-from tmalab.simulator.watchdog import Watchdog
+from tmalab.simulator.watchdog import Watchdog, limits, patience
 from tmalab.simulator.world import World
 from tmalab.texts import text
 
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from tmalab.simulator.mbarrier_objects import Barrier
 
 FAULT_HAZARDS = {"misaligned_address": "misaligned", "illegal_address": "out-of-bounds"}  # what a fault is as a hazard
+REPLAY_SECONDS = 1.0  # without a step: enough for the replay of a run that is known to be endless
 ONE_AT_A_TIME = threading.RLock()  # a process simulates one kernel at a time
 
 
@@ -61,8 +62,11 @@ def simulate(launch: Launch, track: bool = True) -> Run:
         first = told = Simulation(launch, layout, noting=launch.strict, track=track)
         first.run()
         if first.hazards.found and track and not launch.strict:
-            told = Simulation(launch, layout, noting=True)
-            told.run()
+            silent, total = limits()
+            endless = first.fault is not None and first.fault.kind == "endless_loop"
+            with patience(min(silent, REPLAY_SECONDS) if endless else silent, total):
+                told = Simulation(launch, layout, noting=True)
+                told.run()
         hazards = told.hazards.reports()
         if told.deadlock is not None:
             hazards = second_opinion(hazards, lambda policy: _hazards_under(policy, launch, layout))
@@ -72,7 +76,7 @@ def simulate(launch: Launch, track: bool = True) -> Run:
         seed=launch.seed,
         hazards=hazards,
         deadlock=told.deadlock,
-        fault=told.fault,
+        fault=first.fault,
         trace=told.trace,
         warnings=told.hazards.warnings(),
         compiling=lambda: _compile_error(launch),

@@ -67,7 +67,8 @@ class SimThread:
         except KernelStopped:
             return
         except EndlessLoop as error:
-            run.log.drop()
+            run.log.shorten()
+            self.cut()
             run.failed(self, error)
             return
         except (Exception, SystemExit, GeneratorExit) as error:
