@@ -1,11 +1,13 @@
 """How Sphinx builds the documentation: offline, from these pages, the library's docstrings and its tables.
 
-A page writes `{{ rules }}`, `{{ instructions }}` or `{{ recordings }}` where a table that the library holds belongs.
+A page writes `{{ rules }}`, `{{ descriptor }}`, `{{ instructions }}` or `{{ recordings }}` where a table that the library
+holds belongs.
 """
 
 from collections.abc import Iterable
 
 import tmalab
+from tmalab import descriptor as map_bytes
 from tmalab import ptx, recorded
 from tmalab.tensor_map_rules import RULES
 from tmalab.texts import text
@@ -40,6 +42,12 @@ def rules() -> str:
     return table(("rule", "field", "why, and the way out", "source"), rows)
 
 
+def descriptor() -> str:
+    """The bits of a tensor map."""
+    rows = ((f"{f.start}" if f.width == 1 else f"{f.start} to {f.start + f.width - 1}", f.name) for f in map_bytes.TABLE)
+    return table(("bits", "field"), rows)
+
+
 def instructions() -> str:
     """The instruction set."""
     every = ((name, getattr(ptx, name)) for name in dir(ptx))
@@ -57,4 +65,4 @@ def recordings() -> str:
     return table(("recording", "cases", "GPU", "driver", "date"), rows)
 
 
-myst_substitutions = {"rules": rules(), "instructions": instructions(), "recordings": recordings()}
+myst_substitutions = {made.__name__: made() for made in (rules, descriptor, instructions, recordings)}
