@@ -1,7 +1,7 @@
 """How Sphinx builds the documentation: offline, from these pages, the library's docstrings and its tables.
 
-A page writes `{{ rules }}`, `{{ descriptor }}`, `{{ instructions }}` or `{{ recordings }}` where a table that the library
-holds belongs.
+A page writes `{{ rules }}`, `{{ descriptor }}`, `{{ instructions }}` or `{{ recordings }}` where a table that the
+library holds belongs.
 """
 
 from collections.abc import Iterable
@@ -44,7 +44,7 @@ def rules() -> str:
 
 def descriptor() -> str:
     """The bits of a tensor map."""
-    rows = ((f"{f.start}" if f.width == 1 else f"{f.start} to {f.start + f.width - 1}", f.name) for f in map_bytes.TABLE)
+    rows = ((f"{field.start} to {field.start + field.width - 1}", field.name) for field in map_bytes.TABLE)
     return table(("bits", "field"), rows)
 
 

@@ -82,6 +82,19 @@ def test_every_type_swizzle_rank_and_step_is_recorded():
     assert {case.shared_address % 1024 for case in loads} >= set(range(0, 1024, 128))
 
 
+def test_a_map_is_encoded_as_the_driver_did():
+    reading = recorded.read("maps")
+    for case, data in zip(reading.cases, reading.results):
+        assert case.tensor_map.encode() == data.tobytes(), case.name
+
+
+def test_the_drivers_bytes_are_decoded_to_the_map():
+    reading = recorded.read("maps")
+    assert len(reading.cases) > 1000
+    for case, data in zip(reading.cases, reading.results):
+        assert TensorMap.decode(data.tobytes()) == case.tensor_map
+
+
 def test_a_recording_says_where_and_how_it_was_made():
     for name in recorded.names():
         provenance = recorded.read(name).provenance

@@ -28,14 +28,16 @@ _MAP_FIELDS = tuple(field.name for field in dataclasses.fields(TensorMap) if fie
 
 @dataclass(frozen=True)
 class Case:
-    """One load or store. Coordinates in elements, innermost first; addresses and sizes in bytes.
+    """One load or store, or the encoding of a map alone.
+
+    Coordinates in elements, innermost first; addresses and sizes in bytes.
 
     For a load, memory holds `pattern` and shared memory POISON. For a store, memory holds `pattern` and shared memory
     the same pattern of the next seed. `shared_address` counts from the start of a buffer that is 1024-byte aligned.
     """
 
     name: str
-    operation: str  # "load" or "store"
+    operation: str  # "load", "store" or "encode"
     tensor_map: TensorMap
     coordinates: tuple[int, ...]
     shared_address: int

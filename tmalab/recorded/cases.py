@@ -4,7 +4,7 @@ They are drawn with a fixed seed, so that a recording can be repeated and widene
 
 >>> from tmalab.recorded.cases import GROUPS
 >>> list(GROUPS)
-['lesson-1', 'loads', 'stores', 'faults']
+['lesson-1', 'loads', 'stores', 'maps', 'faults']
 >>> len(GROUPS["lesson-1"]())
 66
 """
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import product
 
 from tmalab.data_types import NOMINAL_ADDRESS, DataType, L2Promotion, OobFill, Swizzle
@@ -20,6 +21,7 @@ from tmalab.recorded.case import Case
 from tmalab.swizzle import PATTERNS
 from tmalab.tensor_map import TensorMap, TensorMapError
 
+MAX_ADDRESS = 1 << 57  # of global memory
 LARGEST = {"load": 4096, "store": 2048}  # bytes of a random tile
 LARGEST_MEMORY = {"load": 1 << 16, "store": 1 << 13}  # bytes of a random tensor; a store's is kept in the recording
 ROOM = 2048  # bytes before a random tile, at most
@@ -51,6 +53,17 @@ def stores() -> list[Case]:
     return cases + _random_cases("store", 300)
 
 
+def maps() -> list[Case]:
+    """The maps of all loads and stores, anywhere in memory and with any L2 promotion: their 128 bytes are recorded."""
+    draw = random.Random(2)
+    cases = []
+    for copy in loads() + stores():
+        address = draw.randrange(0, MAX_ADDRESS >> draw.randrange(57), 16)
+        tm = replace(copy.tensor_map, global_address=address, l2_promotion=draw.choice(tuple(L2Promotion)))
+        cases.append(Case(f"map of {copy.operation}: {copy.name}", "encode", tm, (), 0, "counting", 0))
+    return cases
+
+
 def faults() -> list[Case]:
     """Copies that fault: each runs in a process of its own, for it takes the GPU's context with it."""
     half = TensorMap(DataType.FLOAT16, NOMINAL_ADDRESS, (256, 16), (512,), (64, 8))
@@ -79,6 +92,7 @@ GROUPS: dict[str, Callable[[], list[Case]]] = {
     "lesson-1": lesson_1,
     "loads": loads,
     "stores": stores,
+    "maps": maps,
     "faults": faults,
 }
 
