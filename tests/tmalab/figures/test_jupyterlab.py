@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -14,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import TimeoutError
 
 ROOT = Path(__file__).parents[3]
 pytestmark = pytest.mark.browser
@@ -83,15 +85,22 @@ def wait_for(address: str, server: subprocess.Popen, log: Path) -> None:
 
 
 def run_cell(page, number: int) -> None:
-    """Run a cell to its end. While JupyterLab is still connecting it forgets what was asked, so it is asked again."""
+    """Run a cell to its end. While JupyterLab is still connecting it forgets what was asked, so it is asked again.
+
+    On a busy machine it may put a dialog before the cell first, about a server that is slow to answer.
+    """
+    answer = page.locator(".jp-Dialog button.jp-mod-accept")
     page.locator(".jp-Notebook-ExecutionIndicator[data-status='idle']").wait_for()
     cell = page.locator(".jp-Notebook .jp-Cell").nth(number)
     deadline = time.monotonic() + PATIENCE
     while not re.fullmatch(r"\[\d+\]:", prompt := cell.locator(".jp-InputPrompt").inner_text()):
         assert time.monotonic() < deadline, f"the cell was not run: its prompt is {prompt}"
-        if prompt == "[ ]:":
-            cell.locator(".jp-InputArea-editor").click()
-            page.keyboard.press("Shift+Enter")
+        if answer.count():
+            answer.last.click()
+        elif prompt == "[ ]:":
+            with contextlib.suppress(TimeoutError):  # a dialog came in between
+                cell.locator(".jp-InputArea-editor").click(timeout=5000)
+                page.keyboard.press("Shift+Enter")
         page.wait_for_timeout(1000)
 
 
