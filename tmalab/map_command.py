@@ -82,7 +82,7 @@ def _content(source: str) -> str:
 
 def _decoded(digits: str) -> dict[str, object]:
     """The constructor's arguments from the digits of an encoded map."""
-    if len(digits) != 256:
+    if len(digits) != 2 * descriptor.SIZE:
         raise Unreadable(text("cli.map-digits", count=len(digits)))
     try:
         return descriptor.decode(bytes.fromhex(digits))._asdict()

@@ -20,6 +20,7 @@ from tmalab.tensor_map_limits import shown
 from tmalab.texts import text
 
 MAX_RANK = 5
+ADDRESS_STOP = 2**57  # bytes of global memory (measured, H200)
 MAX_SIDE = 256  # elements of a box along a dimension
 LONGEST = 64  # entries of a sequence that are still counted; beyond that it is no list of dimensions
 SIZES = {number: element.size for number, element in ELEMENT_TYPES.items()}  # bytes

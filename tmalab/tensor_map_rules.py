@@ -21,6 +21,7 @@ from tmalab.plain_traceback import PlainTraceback
 from tmalab.swizzle import PATTERNS, SECTOR
 from tmalab.tensor_map_fields import (
     ADDRESS,
+    ADDRESS_STOP,
     BOX,
     BOX_ROW,
     MAX_RANK,
@@ -112,7 +113,7 @@ RULES = (
     Rule("stride-count", length("global_strides"), _one_between, "map.why-stride-count", DRIVER),
     Rule("box-count", length("box_dim"), _one_each, "map.why-count", DRIVER),
     Rule("element-stride-count", length("element_strides"), _one_each, "map.why-count", DRIVER),
-    Rule("address-range", ADDRESS, Within(0, 2**57 - 16), "map.why-address-range", UNDOCUMENTED),
+    Rule("address-range", ADDRESS, Within(0, ADDRESS_STOP - SECTOR), "map.why-address-range", UNDOCUMENTED),
     Rule("address-multiple", ADDRESS, _address_unit, "map.why-address-multiple", DRIVER),
     Rule("dim-range", each("global_dim"), Within(1, 2**32), "map.why-dim-range", DRIVER),
     Rule("stride-range", STRIDES, Within(0, 2**40 - 16), "map.why-stride-range", DRIVER),

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ctypes
 
+from tmalab.descriptor import SIZE
 from tmalab.gpu.device import call
 from tmalab.tensor_map import TensorMap
-
-MAP_BYTES = 128
 
 
 def encode(tm: TensorMap) -> bytes:
@@ -29,4 +28,4 @@ def encode(tm: TensorMap) -> bytes:
         driver.CUtensorMapL2promotion(tm.l2_promotion),
         driver.CUtensorMapFloatOOBfill(tm.oob_fill),
     )
-    return ctypes.string_at(encoded.getPtr(), MAP_BYTES)
+    return ctypes.string_at(encoded.getPtr(), SIZE)

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from tmalab.buffers import ALIGNMENT, GlobalLayout
+from tmalab.descriptor import SIZE
 from tmalab.gpu.device import DriverError, call
-from tmalab.gpu.maps import MAP_BYTES, encode
+from tmalab.gpu.maps import encode
 from tmalab.maps_in_memory import arrays_of_rows, placed
 from tmalab.tensor_map import TensorMap
 from tmalab.texts import text
@@ -74,7 +75,7 @@ def _array(argument: Any) -> np.ndarray | None:
 
 def _map(tm: TensorMap, layout: GlobalLayout) -> Any:
     tm = tm.with_address(layout.address_of(tm.array))
-    return (ctypes.c_uint8 * MAP_BYTES).from_buffer_copy(encode(tm))
+    return (ctypes.c_uint8 * SIZE).from_buffer_copy(encode(tm))
 
 
 def _array_parts(array: np.ndarray, layout: GlobalLayout) -> list[Any]:

@@ -2,10 +2,6 @@
 
 Every case runs through a kernel of this library's own language. A case that must fault runs in a process of its own,
 because the fault takes the process's GPU context with it. The provenance says on what and with what it was recorded.
-
->>> from tmalab.gpu.recorder import record
->>> record("/tmp/recorded", ["lesson-1"])               # doctest: +SKIP
-{'lesson-1': 64}
 """
 
 from __future__ import annotations
@@ -46,6 +42,7 @@ def record(folder: str | Path, groups: Sequence[str] | None = None, command: str
     not end as it must.
     """
     provenance = describe(command)
+    hopper().use()  # the driver encodes maps only where a context is current (measured, driver 580)
     Path(folder).mkdir(parents=True, exist_ok=True)
     counts = {}
     for name in groups or GROUPS:
@@ -80,7 +77,6 @@ def record_fault(described: str) -> None:
 
 def _result(case: Case) -> np.ndarray:
     if case.operation == "encode":
-        hopper().use()  # the driver encodes only where a context is current (measured, driver 580)
         return np.frombuffer(encode(case.tensor_map), np.uint8)
     run, result = perform(case, on="gpu")
     if run.deadlock is not None or run.fault is not None or run.compile_error is not None:

@@ -31,8 +31,8 @@ from tmalab.tensor_map import TensorMap
 class Recording:
     """Cases, what the hardware left of each, and the provenance.
 
-    The result of a load is shared memory from the start of the buffer, of a store global memory from the map's address:
-    uint8. The result of a case that faults is the kind of the fault: str.
+    The result of a load is shared memory from the start of the buffer, of a store global memory from the map's address,
+    of a map alone the 128 bytes that the driver wrote: uint8. That of a case that faults is the kind of the fault: str.
     """
 
     provenance: dict[str, Any]

@@ -20,8 +20,8 @@ from tmalab.data_types import NOMINAL_ADDRESS, DataType, L2Promotion, OobFill, S
 from tmalab.recorded.case import Case
 from tmalab.swizzle import PATTERNS
 from tmalab.tensor_map import TensorMap, TensorMapError
+from tmalab.tensor_map_fields import ADDRESS_STOP
 
-MAX_ADDRESS = 1 << 57  # of global memory
 LARGEST = {"load": 4096, "store": 2048}  # bytes of a random tile
 LARGEST_MEMORY = {"load": 1 << 16, "store": 1 << 13}  # bytes of a random tensor; a store's is kept in the recording
 ROOM = 2048  # bytes before a random tile, at most
@@ -58,7 +58,7 @@ def maps() -> list[Case]:
     draw = random.Random(2)
     cases = []
     for copy in loads() + stores():
-        address = draw.randrange(0, MAX_ADDRESS >> draw.randrange(57), 16)
+        address = draw.randrange(0, ADDRESS_STOP >> draw.randrange(57), 16)
         tm = replace(copy.tensor_map, global_address=address, l2_promotion=draw.choice(tuple(L2Promotion)))
         cases.append(Case(f"map of {copy.operation}: {copy.name}", "encode", tm, (), 0, "counting", 0))
     return cases
