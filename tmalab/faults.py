@@ -1,6 +1,6 @@
 """TmaFault: what makes a running kernel fault on the hardware.
 
-A fault is no Python error of the learner's program: on the GPU it ends the kernel, and CUDA reports one of three errors
+A fault is no Python error of the learner's program: on the GPU it ends the kernel, and CUDA reports one of these errors
 at some later call. Here it says at once what was wrong and why.
 
 >>> TmaFault("misaligned_address", "destination 0x40 is not 128-byte aligned").kind
@@ -15,6 +15,7 @@ KINDS = {  # kind: the CUDA error that the hardware's fault becomes (measured, H
     "illegal_instruction": "CUDA_ERROR_ILLEGAL_INSTRUCTION (715)",
     "misaligned_address": "CUDA_ERROR_MISALIGNED_ADDRESS (716)",
     "illegal_address": "CUDA_ERROR_ILLEGAL_ADDRESS (700)",
+    "launch_failed": "CUDA_ERROR_LAUNCH_FAILED (719)",
 }
 
 

@@ -19,6 +19,7 @@ Source: 800 random loads on an H200, all of which agree.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
@@ -74,6 +75,22 @@ def swizzle_sector(row: int, sector: int, mode: int) -> int:
     return swizzle_address(row * span + sector * SECTOR, mode) % span // SECTOR
 
 
+@lru_cache(maxsize=64)
+def chunk_order(chunks: int, swizzle: int, phase: int) -> np.ndarray:
+    """Where 16-byte chunks lie, all counted from an address that is `phase` modulo the pattern's period.
+
+    The physical number of each logical chunk; as a swizzle undoes itself, the logical number of each physical one too.
+    """
+    order = (swizzle_address(phase + np.arange(0, chunks * SECTOR, SECTOR), swizzle) - phase) // SECTOR
+    order.flags.writeable = False
+    return order
+
+
+def physical_chunks(tm: TensorMap, shared_address: int) -> np.ndarray:
+    """`chunk_order` of a whole tile at a 128-byte aligned address, the gaps between narrow rows included."""
+    return chunk_order(tm.shared_bytes // SECTOR, int(tm.swizzle), shared_address % PATTERNS[tm.swizzle].period)
+
+
 def shared_layout(tensor_map: TensorMap, shared_address: int = 0) -> np.ndarray:
     """Where each 16-byte chunk of a tile lies: int64 addresses, shape (rows, chunks of a row), rows in delivery order.
 
@@ -84,6 +101,23 @@ def shared_layout(tensor_map: TensorMap, shared_address: int = 0) -> np.ndarray:
     >>> shared_layout(tm).tolist()
     [[0, 16, 32, 48, 64, 80, 96, 112], [144, 128, 176, 160, 208, 192, 240, 224]]
     """
-    rows = tensor_map.transaction_bytes // tensor_map.row_bytes
-    logical = np.arange(rows)[:, None] * tensor_map.pitch + np.arange(0, tensor_map.row_bytes, SECTOR)
-    return swizzle_address(logical + shared_address, tensor_map.swizzle)
+    rows, row = tensor_map.transaction_bytes // tensor_map.row_bytes, tensor_map.pitch // SECTOR
+    chunks = physical_chunks(tensor_map, shared_address)[: rows * row].reshape(rows, row)
+    return shared_address + chunks[:, : tensor_map.row_bytes // SECTOR] * SECTOR
+
+
+def written(tm: TensorMap, shared_address: int) -> np.ndarray:
+    """Which of a tile's `shared_bytes` a load writes: bool, read-only. All but the gaps between and after rows."""
+    rows, phase = tm.transaction_bytes // tm.row_bytes, shared_address % PATTERNS[tm.swizzle].period
+    shape = (tm.shared_bytes // SECTOR, rows, tm.row_bytes // SECTOR, tm.pitch // SECTOR)
+    return _written(*shape, int(tm.swizzle), phase)
+
+
+@lru_cache(maxsize=64)
+def _written(chunks: int, rows: int, row: int, pitch: int, swizzle: int, phase: int) -> np.ndarray:
+    """All but `swizzle` and `phase` in 16-byte chunks."""
+    logical = np.zeros(chunks, bool)
+    logical[: rows * pitch].reshape(rows, pitch)[:, :row] = True
+    physical = logical[chunk_order(chunks, swizzle, phase)].repeat(SECTOR)
+    physical.flags.writeable = False
+    return physical

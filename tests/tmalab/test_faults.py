@@ -13,6 +13,7 @@ from tmalab import TmaFault
         ("illegal_instruction", "CUDA_ERROR_ILLEGAL_INSTRUCTION (715)"),
         ("misaligned_address", "CUDA_ERROR_MISALIGNED_ADDRESS (716)"),
         ("illegal_address", "CUDA_ERROR_ILLEGAL_ADDRESS (700)"),
+        ("launch_failed", "CUDA_ERROR_LAUNCH_FAILED (719)"),
     ],
 )
 def test_a_fault_knows_the_cuda_error_that_it_becomes(kind, cuda_error):

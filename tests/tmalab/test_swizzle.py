@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tmalab import Swizzle, TensorMap
-from tmalab.swizzle import PATTERNS, shared_layout, swizzle_address, swizzle_sector
+from tmalab.swizzle import PATTERNS, chunk_order, shared_layout, swizzle_address, swizzle_sector
 
 BITS = {Swizzle.NONE: [], Swizzle.B32: [(4, 7)], Swizzle.B64: [(4, 7), (5, 8)], Swizzle.B128: [(4, 7), (5, 8), (6, 9)]}
 modes = st.sampled_from(list(Swizzle))
@@ -88,3 +88,21 @@ def test_the_layout_of_a_base_off_the_pattern_is_shifted_by_whole_rows():
 def test_an_unswizzled_layout_is_dense():
     tm = TensorMap(6, 0, (64, 4, 2), (128, 512), (24, 2, 2))
     assert shared_layout(tm).reshape(-1).tolist() == list(range(0, 4 * 48, 16))
+
+
+def test_the_rows_of_an_interleaved_tile_follow_each_other_whatever_the_swizzle():
+    tm = TensorMap(6, 0, (8, 4, 2, 2), (128, 512, 1024), (8, 4, 1, 1), interleave=1, swizzle=Swizzle.B64)
+    assert (tm.pitch, tm.shared_bytes) == (128, 512)
+    narrow = TensorMap(6, 0, (8, 4, 2, 2), (128, 512, 1024), (8, 4, 1, 1), (8, 1, 1, 1), interleave=1, swizzle=3)
+    assert shared_layout(narrow, 128).reshape(-1).tolist() == [144, 128, 176, 160]  # 16 bytes each, in the second line
+
+
+def test_a_tile_of_slices_takes_whole_spans_in_which_its_last_chunk_may_lie_anywhere():
+    tm = TensorMap(6, 0, (8, 4, 2), (128, 512), (8, 1, 1), (8, 1, 1), interleave=1, swizzle=Swizzle.B128)
+    assert (tm.transaction_bytes, tm.shared_bytes) == (16, 128)
+    assert shared_layout(tm, 7 * 128).tolist() == [[7 * 128 + 7 * 16]]
+
+
+def test_a_cached_order_of_chunks_cannot_be_changed():
+    with pytest.raises(ValueError, match="read-only"):
+        chunk_order(8, 3, 128)[0] = 5
