@@ -12,18 +12,18 @@ arrive returned or by the phase's parity (0, 1, 0, 1, ...).
 >>> bar.test_wait(state), bar.phase, bar.pending_count
 (True, 1, 1)
 
-Source: PTX ISA, mbarrier; the state's pending count for every form of arrive: measured, H200.
+Source: PTX ISA, mbarrier. Equal to an H200's over random sequences of operations; see tmalab.recorded.
 """
 
 from __future__ import annotations
 
-import operator
-
+from tmalab.mbarrier_word import FIELDS, pack, phase_of, state_of, unpack
 from tmalab.plain_traceback import PlainTraceback
+from tmalab.tensor_map_fields import integer
+from tmalab.tensor_map_limits import shown
 from tmalab.texts import text
 
 LIMIT = 2**20 - 1  # the largest count, and the largest |tx-count|
-PHASE_SHIFT = 20  # a state holds the pending count in its low 20 bits, the phase above
 
 
 class MBarrierError(PlainTraceback, ValueError):
@@ -60,6 +60,26 @@ class MBarrier:
             f"expected_count={self.expected_count}, tx_count={self.tx_count})"
         )
 
+    @property
+    def word(self) -> int:
+        """The 64 bits that it is in shared memory, unsigned; see tmalab.mbarrier_word."""
+        return pack(self.expected_count, self.tx_count, self.pending_count, self.phase)
+
+    @classmethod
+    def from_word(cls, word: int) -> MBarrier:
+        """The barrier whose 64 bits a memory dump shows; ValueError where they are none. Its phase is 0 or 1.
+
+        >>> MBarrier.from_word(0x7FFFFBFFFE1FFFFE)
+        MBarrier(phase=0, pending_count=1, expected_count=1, tx_count=16)
+        """
+        word = integer("word", word)
+        counts = unpack(word)
+        if pack(**counts) != word:
+            raise ValueError(text("mbarrier.no-word", word=hex(word)))
+        bar = cls.__new__(cls)
+        bar.__dict__.update(counts)
+        return bar
+
     # What changes the barrier: each ends with the question whether the phase is complete.
 
     def arrive(self, count: int = 1) -> int:
@@ -90,10 +110,11 @@ class MBarrier:
         return self.arrive(count)
 
     def arrive_expect_tx(self, bytes: int) -> int:
-        """Promise `bytes` for this phase, then arrive once; returns the state."""
+        """Promise `bytes` for this phase, then arrive once; returns the state before both."""
         self._arrivals(1)
-        self.tx_count = self._tx(_within("bytes", bytes, 0))
-        return self.arrive()
+        state, self.tx_count = self._state(), self._tx(_within("bytes", bytes, 0))
+        self.arrive()
+        return state
 
     def expect_tx(self, bytes: int) -> None:
         """Promise `bytes` for this phase. That is no arrival."""
@@ -109,9 +130,10 @@ class MBarrier:
 
     def test_wait(self, state: int) -> bool:
         """Whether the phase of `state` is over. The state must be of the current or of the preceding phase."""
-        phase = operator.index(state) >> PHASE_SHIFT
-        if phase < 0 or not self.pending_count_of(state):  # an arrive leaves at least its own arrival in its state
-            raise MBarrierError("no-state", text("mbarrier.no-state", state=state))
+        state = integer("state", state)
+        if not _is_state(state):
+            raise MBarrierError("no-state", text("mbarrier.no-state", state=shown(state)))
+        phase = phase_of(state)
         if phase not in (self.phase, self.phase - 1):
             raise MBarrierError("stale-state", text("mbarrier.stale-state", phase=phase, current=self.phase))
         return phase != self.phase
@@ -125,8 +147,9 @@ class MBarrier:
         >>> bar.test_wait_parity(0), bar.test_wait_parity(1)
         (False, True)
         """
-        if operator.index(parity) not in (0, 1):
-            raise MBarrierError("parity", text("mbarrier.parity", parity=parity))
+        parity = integer("parity", parity)
+        if parity not in (0, 1):
+            raise MBarrierError("parity", text("mbarrier.parity", parity=shown(parity)))
         return parity != self.phase & 1
 
     @staticmethod
@@ -136,12 +159,12 @@ class MBarrier:
         >>> MBarrier.pending_count_of(MBarrier(5).arrive(3))
         5
         """
-        return operator.index(state) & LIMIT
+        return -(integer("state", state) >> FIELDS["pending_count"].start) & LIMIT
 
     # How it works.
 
     def _state(self) -> int:
-        return self.phase << PHASE_SHIFT | self.pending_count
+        return state_of(self.word, self.phase)
 
     def _complete_phase(self) -> None:
         if self.pending_count == 0 and self.tx_count == 0:
@@ -161,9 +184,19 @@ class MBarrier:
         return tx_count
 
 
+def _is_state(state: int) -> bool:
+    """Whether an arrive can have returned it: one leaves at least its own arrival in its state, and its phase's parity.
+
+    64 bits with a sign, and bit 42 is zero.
+    """
+    counts, phase = unpack(state), phase_of(state)
+    whole = state_of(pack(**counts), phase) == state
+    return whole and counts["pending_count"] > 0 and counts["phase"] == phase & 1
+
+
 def _within(name: str, value: int, low: int) -> int:
-    value = operator.index(value)
+    value = integer(name, value)
     if not low <= value <= LIMIT:
         rule = "count-range" if name == "count" else "tx-range"
-        raise MBarrierError(rule, text("mbarrier.range", name=name, value=value, low=low, limit=LIMIT))
+        raise MBarrierError(rule, text("mbarrier.range", name=name, value=shown(value), low=low, limit=LIMIT))
     return value

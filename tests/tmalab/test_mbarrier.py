@@ -2,11 +2,13 @@
 
 import pickle
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tmalab import MBarrier, MBarrierError
+from tmalab.mbarrier_word import FIELDS, pack, unpack
 
 LIMIT = 2**20 - 1
 
@@ -164,11 +166,71 @@ def test_a_state_can_be_waited_for_in_its_phase_and_the_next_only():
     assert rule_of(behind.test_wait, bar.arrive()) == "stale-state"
 
 
-@pytest.mark.parametrize("value", [0, -1, 1 << 20])
+@pytest.mark.parametrize("value", [0, 1, -1, 1 << 20, 1 << 42, 1 << 64, 0x7FFFF80000000001, -0x80000000000])
 def test_what_no_arrive_returned_is_no_state(value):
     bar = MBarrier(1)
     bar.arrive()
     assert rule_of(bar.test_wait, value) == "no-state"
+
+
+# The word and the state, as an H200 showed them.
+
+WORDS = (  # what was done to the barrier before mbarrier.inval wrote it to memory, and what then lay there
+    ((3,), 0x7FFFE800001FFFFA),
+    ((3, ("arrive", 1), ("expect_tx", 64)), 0x7FFFF3FFF81FFFFA),
+)
+STATES = (  # what was done, and the upper half of the last one's state
+    ((1, ("arrive", 1)), 0x7FFFF800),
+    ((1, ("arrive", 1), ("arrive", 1)), 0xFFFFF800),
+    ((2, ("expect_tx", 16), ("arrive_no_complete", 2)), 0x7FFFF3FF),
+    ((3, ("arrive_drop", 1), ("arrive", 2), ("arrive_drop", 1)), 0xFFFFF000),
+)
+
+
+def after(count: int, *steps: tuple[str, int]) -> tuple[MBarrier, int | None]:
+    """A barrier after some operations, and the state that the last of them returned."""
+    bar, state = MBarrier(count), None
+    for operation, amount in steps:
+        state = getattr(bar, operation)(amount)
+    return bar, state
+
+
+@pytest.mark.parametrize(("steps", "word"), WORDS)
+def test_the_word_is_what_the_hardware_writes_to_memory(steps, word):
+    bar, _ = after(*steps)
+    assert hex(bar.word) == hex(word)
+    assert vars(MBarrier.from_word(word)) == vars(bar)
+
+
+@pytest.mark.parametrize(("steps", "half"), STATES)
+def test_the_upper_half_of_a_state_is_the_hardwares(steps, half):
+    _, state = after(*steps)
+    assert hex((state >> 32) & 0xFFFFFFFF) == hex(half)
+    assert -(2**63) <= state < 2**63
+
+
+@given(st.integers(0, LIMIT), st.integers(-LIMIT, LIMIT), st.integers(0, LIMIT), st.integers(0, 1))
+def test_a_word_is_read_as_it_was_written(expected, tx_count, pending, phase):
+    counts = {"expected_count": expected, "tx_count": tx_count, "pending_count": pending, "phase": phase}
+    assert unpack(pack(**counts)) == counts
+    assert vars(MBarrier.from_word(pack(**counts))) == counts
+
+
+def test_the_fields_of_the_word_leave_out_bits_0_and_42():
+    taken = [bit for bits in FIELDS.values() for bit in range(bits.start, bits.start + bits.width)]
+    assert sorted(taken) == [bit for bit in range(64) if bit not in (0, 42)]
+
+
+@pytest.mark.parametrize("bit", [0, 42])
+def test_a_word_with_a_bit_that_is_always_zero_is_no_barrier(bit):
+    with pytest.raises(ValueError, match="no mbarrier"):
+        MBarrier.from_word(MBarrier(3).word | 1 << bit)
+
+
+@pytest.mark.parametrize("word", [-1, 2**64, "0"])
+def test_a_word_has_64_bits(word):
+    with pytest.raises((ValueError, TypeError)):
+        MBarrier.from_word(word)
 
 
 @pytest.mark.parametrize("count", [0, -1, 2**20])
@@ -226,10 +288,34 @@ def test_a_parity_is_0_or_1(parity):
 
 
 @pytest.mark.parametrize("value", [1.0, "1", None])
-def test_what_is_no_integer_is_a_type_error(value):
-    for call in (MBarrier, MBarrier(1).arrive, MBarrier(1).expect_tx, MBarrier(1).test_wait, MBarrier.pending_count_of):
-        with pytest.raises(TypeError):
+def test_what_is_no_integer_is_a_type_error_that_names_it(value):
+    calls = {
+        MBarrier: "count",
+        MBarrier(1).arrive: "count",
+        MBarrier(1).expect_tx: "bytes",
+        MBarrier(1).test_wait: "state",
+        MBarrier(1).test_wait_parity: "parity",
+        MBarrier.pending_count_of: "state",
+        MBarrier.from_word: "word",
+    }
+    for call, name in calls.items():
+        with pytest.raises(TypeError, match=f"^{name} must be an integer, not"):
             call(value)
+
+
+def test_integers_of_numpy_are_taken_and_answers_are_plain():
+    bar = MBarrier(np.uint8(2))
+    state = np.int64(bar.arrive(np.uint64(1)))
+    bar.expect_tx(np.uint32(16))
+    assert (type(bar.pending_count), type(bar.tx_count)) == (int, int)
+    assert bar.test_wait(state) is False
+    assert bar.test_wait_parity(np.int64(1)) is True
+    assert type(MBarrier.pending_count_of(state)) is int
+
+
+def test_a_count_of_thousands_of_digits_is_refused_as_any_other():
+    assert rule_of(MBarrier, 10**5000) == "count-range"
+    assert rule_of(MBarrier(1).test_wait, 10**5000) == "no-state"
 
 
 def test_an_error_survives_a_pickle():
