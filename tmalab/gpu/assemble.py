@@ -8,8 +8,9 @@ b'\\x7fELF'
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
-from cuda.core import Program, ProgramOptions
+from cuda.core import Linker, LinkerOptions, ObjectCode, Program, ProgramOptions
 
 from tmalab.gpu.errors import CompileError
 from tmalab.texts import text
@@ -27,6 +28,30 @@ def assemble(ptx: str, name: str) -> bytes:
         return bytes(Program(ptx, "ptx", ProgramOptions(arch="sm_90a")).compile("cubin").code)
     except Exception as error:  # cuda.core's linkers raise classes of their own, by toolkit version
         raise CompileError(_reason(str(error))) from None
+
+
+class Usage(NamedTuple):
+    """What a kernel takes of each thread's registers, and what the assembler has against it.
+
+    spilled   bytes that did not fit into registers, stores and loads together; `stack`: bytes of local memory
+    losses    the assembler's remarks on lost performance, such as wgmmas that it serializes
+    """
+
+    registers: int
+    spilled: int
+    stack: int
+    losses: tuple[str, ...]
+
+
+def usage(ptx: str) -> Usage:
+    """What the assembler says of a PTX text for sm_90a that it accepts."""
+    linker = Linker(ObjectCode.from_ptx(ptx.encode()), options=LinkerOptions(arch="sm_90a", verbose=True))
+    linker.link("cubin")
+    log = linker.get_info_log()
+    stack, *spilled = map(int, re.search(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+)", log).groups())
+    losses = re.findall(r"\((C\d+)\) Potential Performance Loss: (.*)", log)
+    registers = int(re.search(r"[Uu]sed (\d+) registers", log)[1])
+    return Usage(registers, sum(spilled), stack, tuple(f"{reason.strip()} ({code})" for code, reason in losses))
 
 
 def shared_arrays(ptx: str) -> list[int]:

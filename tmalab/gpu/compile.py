@@ -16,22 +16,26 @@ from __future__ import annotations
 
 import re
 import types
+import warnings
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from numba import cuda
 from numba.cuda.types import void
 
-from tmalab.gpu.assemble import assemble, shared_arrays
+from tmalab.gpu.accumulators import declared
+from tmalab.gpu.assemble import Usage, assemble, shared_arrays, usage
 from tmalab.gpu.bounded_waits import bound_waits
 from tmalab.gpu.compile_errors import explained
+from tmalab.gpu.errors import CompileError
 from tmalab.gpu.helpers import fingerprint, for_numba, refuse_recursion
 from tmalab.gpu.lowering import teach
 from tmalab.gpu.parameters import map_positions, maps_by_value
 from tmalab.gpu.signature import signature_of
+from tmalab.texts import text
 
 ARCHITECTURE = (9, 0, "a")
 _KEPT = 128  # compiled kernels; a notebook compiles each of its cells again and again
@@ -44,6 +48,19 @@ class Compiled:
 
     name: str
     ptx: str
+
+    def for_block(self, threads: int | None) -> Compiled:
+        """The kernel for CTAs of up to so many threads; itself where that is not known, or is no gain."""
+        return self if threads is None or not self.gains_by_bound else _for_block(self, threads)
+
+    @cached_property
+    def gains_by_bound(self) -> bool:
+        """Whether the assembler should know the threads of a CTA.
+
+        Otherwise it ignores setmaxnreg (C7508), and it may take a loop of wgmmas for one that could diverge, and
+        serialize it (C7520). Other kernels are better off without: they would get more registers than they need.
+        """
+        return "setmaxnreg." in self.ptx or ("wgmma." in self.ptx and bool(self.usage.losses))
 
     @cached_property
     def bounded_ptx(self) -> str:
@@ -61,6 +78,11 @@ class Compiled:
         return assemble(self.bounded_ptx, self.name)
 
     @cached_property
+    def usage(self) -> Usage:
+        """Registers and spills of the kernel as the learner wrote it, and what costs performance."""
+        return usage(self.ptx)
+
+    @cached_property
     def counts(self) -> dict[str, int]:
         """Of the PTX: instructions, bulk tensor copies, bytes of static shared memory."""
         return {
@@ -70,8 +92,14 @@ class Compiled:
         }
 
 
-def compile_kernel(function: types.FunctionType, arguments: Sequence[Any]) -> Compiled:
-    """Compile a kernel's function for these arguments, or take it from the cache.
+@lru_cache(maxsize=_KEPT)
+def _for_block(compiled: Compiled, threads: int) -> Compiled:
+    head = re.compile(r"(\.entry\s[^{]*?\))\s*\{", re.DOTALL)
+    return Compiled(compiled.name, head.sub(rf"\1\n.maxntid {threads}\n{{", compiled.ptx, count=1))
+
+
+def compile_kernel(function: types.FunctionType, arguments: Sequence[Any], threads: int | None = None) -> Compiled:
+    """Compile a kernel's function for these arguments, or take it from the cache. `threads`: of a CTA, where known.
 
     Raises CompileError, one sentence with the learner's line, where it does not compile or assemble, and TypeError
     where an argument cannot be passed to a kernel.
@@ -79,22 +107,26 @@ def compile_kernel(function: types.FunctionType, arguments: Sequence[Any]) -> Co
     signature = signature_of(function, arguments)
     refuse_recursion(function)
     key = (fingerprint(function), signature)
-    if key not in _cache:
-        _cache[key] = _compile(function, signature)
-        while len(_cache) > _KEPT:
-            _cache.popitem(last=False)
-    _cache.move_to_end(key)
-    return _cache[key]
+    with explained(function):
+        if key not in _cache:
+            _cache[key] = _compile(function, signature)
+            while len(_cache) > _KEPT:
+                _cache.popitem(last=False)
+        _cache.move_to_end(key)
+        compiled = _cache[key].for_block(threads)
+        compiled.cubin  # noqa: B018  what the assembler refuses does not compile
+    return compiled
 
 
 def _compile(function: types.FunctionType, signature: tuple) -> Compiled:
     teach()
-    with explained(function):
+    with warnings.catch_warnings(record=True) as remarks:
+        warnings.simplefilter("always")
         emitted, _ = cuda.compile_ptx(for_numba(function), void(*signature), cc=ARCHITECTURE)
-        name = re.sub(r"\W", "_", function.__name__)
-        compiled = Compiled(name, maps_by_value(tidy(emitted, name), map_positions(signature)))
-        compiled.cubin  # noqa: B018  what the assembler refuses does not compile
-    return compiled
+    if any("inline asm constraint 'n'" in str(remark.message) for remark in remarks):  # it goes on with wrong code
+        raise CompileError(text("gpu.accumulator-choice"))
+    name = re.sub(r"\W", "_", function.__name__)
+    return Compiled(name, maps_by_value(tidy(emitted, name), map_positions(signature)))
 
 
 def tidy(ptx: str, name: str) -> str:
@@ -109,7 +141,7 @@ def tidy(ptx: str, name: str) -> str:
         stem = {"_cudapy_smem": "shared", "barriers": "barriers"}[found[1]]
         return renamed.setdefault(found[0], f"{stem}_{sum(new.startswith(stem) for new in renamed.values())}")
 
-    return re.sub(r"\b(_cudapy_smem|barriers)_\d+\b", rename, ptx)
+    return declared(re.sub(r"\b(_cudapy_smem|barriers)_\d+\b", rename, ptx), name)
 
 
 def _statements(ptx: str) -> list[str]:

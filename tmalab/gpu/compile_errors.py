@@ -6,14 +6,13 @@ looking, and the reason from a table of the complaints that learners meet; any o
 
 from __future__ import annotations
 
-import difflib
 import re
 import types
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from tmalab.gpu.errors import CompileError
-from tmalab.ptx import INSTRUCTIONS
+from tmalab.ptx.instruction import UnknownInstruction
 from tmalab.ptx.operands import OperandError
 from tmalab.texts import text
 
@@ -27,7 +26,6 @@ _REASONS = (
     (r"Untyped global name '(?P<name>\w+)'.*<class 'function'>", "gpu.plain-function"),
     (r"Untyped global name '(?P<name>\w+)'.*<class '(?:[\w.]+\.)?(?P<given>\w+)'>", "gpu.untyped-name"),
     (r"\(List\(|'(?P<name>\w+)' = global\(", "gpu.no-container"),
-    (r"module 'tmalab\.ptx' has no attribute '(?P<name>\w+)'", "gpu.unknown-instruction"),
     (r"module '(?:numba\.)?(?P<owner>[\w.]+)' has no attribute '(?P<name>\w+)'", "gpu.unknown-attribute"),
     (r"Unknown attribute '(?P<name>\w+)' of type (?P<owner>[^\n]+)", "gpu.unknown-attribute"),
     (r"Cannot resolve setattr: \((?P<owner>.*)\)\.(?P<name>\w+) =", "gpu.unknown-attribute"),
@@ -110,16 +108,12 @@ def _place(error: Exception, function: types.FunctionType) -> tuple[str, int]:
 
 def _reason(error: Exception) -> str:
     message = str(error)
-    if isinstance(error, OperandError):
+    if isinstance(error, (OperandError, UnknownInstruction)):
         return message
     for pattern, key in _REASONS:
         found = re.search(pattern, message)
         if found:
             values = {name: _plain(value) for name, value in found.groupdict(default="").items()}
-            if key == "gpu.unknown-instruction":
-                values["near"] = (
-                    ", ".join(difflib.get_close_matches(values["name"], INSTRUCTIONS, 2, 0.5)) or "dir(ptx)"
-                )
             if key == "gpu.no-operation":
                 values["operation"] = _OPERATIONS.get(values["operation"], values["operation"])
             return text(key, **values)

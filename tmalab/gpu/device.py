@@ -66,6 +66,11 @@ def stop(reason: str) -> None:
     _stopped.append(reason)
 
 
+def stopped() -> bool:
+    """Whether this process has lost the GPU."""
+    return bool(_stopped)
+
+
 def hopper() -> Hopper:
     """The GPU to launch on. GpuUnavailable where there is none, GpuStopped where this process has lost it."""
     if _stopped:

@@ -42,6 +42,7 @@ _LIKELY = {  # kind of fault: the rule that was most likely broken
     "illegal_instruction": "gpu.likely-illegal-instruction",
     "misaligned_address": "gpu.likely-misaligned-address",
     "illegal_address": "gpu.likely-illegal-address",
+    "launch_failed": "gpu.likely-launch-failed",
 }
 
 
@@ -69,7 +70,7 @@ def run_on_gpu(
     gpu = hopper()
     gpu.use()
     try:
-        compiled = compile_kernel(kernel.function, args)
+        compiled = compile_kernel(kernel.function, args, math.prod(block))
     except CompileError as error:
         return Run(on="gpu", compiling=lambda failed=error: failed)
     loaded = _loaded(compiled)

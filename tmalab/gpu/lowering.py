@@ -10,6 +10,7 @@ every instruction as an intrinsic. An array stands for the address of its first 
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterable
 from functools import cache
 from string import Template
 from typing import Any
@@ -23,8 +24,19 @@ from numba.cuda.extending import register_model
 from numba.cuda.typing.templates import infer, infer_global, make_intrinsic_template
 
 from tmalab import ptx
+from tmalab.gpu.accumulators import AccumulatorType, made_of, register, unpacked, zeros
 from tmalab.ptx.instruction import Instruction
-from tmalab.ptx.operands import BarrierArray, Given, Kind, Map, MapRow, OperandError, Predicate
+from tmalab.ptx.operands import (
+    BarrierArray,
+    Given,
+    Kind,
+    Map,
+    MapRow,
+    OperandError,
+    Predicate,
+    Registers,
+    Zeros,
+)
 from tmalab.texts import text
 
 
@@ -45,6 +57,8 @@ class _TensorMapModel(models.PrimitiveModel):
 _OPERAND_TYPES = {"r": types.int32, "l": types.int64, "h": types.int16, "f": types.float32}
 _RESULT_TYPES = {"r": types.int64, "l": types.int64, "h": types.int64, "f": types.float32, "p": types.boolean}
 _REGISTERS = {"r": ir.IntType(32), "l": ir.IntType(64), "h": ir.IntType(16), "f": ir.FloatType(), "p": ir.IntType(32)}
+_INTEGERS = (types.Integer, types.IntegerLiteral, types.Boolean, types.BooleanLiteral, types.IntEnumMember)
+_NUMBERS = {"r": (types.Integer, types.Boolean), "f": (types.Integer, types.Float)}  # what a tuple may hold
 _SHARED_SPACE, _GLOBAL_SPACE = 3, 1
 
 
@@ -52,7 +66,7 @@ _SHARED_SPACE, _GLOBAL_SPACE = 3, 1
 def teach() -> None:
     """Make every instruction known to numba.cuda."""
     for made in ptx.INSTRUCTIONS.values():
-        literal = any(kind.register == "n" for kind in made.operands.values())
+        literal = any(kind.register == "n" or kind.allowed for kind in made.operands.values())
         template = make_intrinsic_template(made, _definition(made), made.__name__, prefer_literal=literal)
         infer(template)
         infer_global(made, types.Function(template))
@@ -66,8 +80,12 @@ def classify(given: types.Type) -> Given:
         return Given.TENSOR_MAP
     if given == types.uint64:
         return Given.UINT64
-    if isinstance(given, (types.Integer, types.IntegerLiteral, types.Boolean, types.BooleanLiteral)):
+    if isinstance(given, _INTEGERS):
         return Given.INTEGER
+    if isinstance(given, AccumulatorType):
+        return Given.ACCUMULATOR
+    if isinstance(given, types.BaseTuple):
+        return Given.TUPLE
     return Given.FLOAT if isinstance(given, types.Float) else Given.OTHER
 
 
@@ -79,8 +97,9 @@ def _definition(made: Instruction) -> Any:
         accepted = [_accept(made.__name__, operand, kind, value) for (operand, kind), value in operands]
         if made.returns is BarrierArray:
             return _barrier_array(accepted[0])
-        returns = _RESULT_TYPES[made.returns.register] if made.returns else types.void
-        return returns(*accepted), _generator(made)
+        if isinstance(made.returns, Zeros):
+            return _zeros(made.returns.count)
+        return _result_type(made.returns)(*accepted), _generator(made)
 
     context = inspect.Parameter("typingctx", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     parameters = made.__signature__.parameters.values()
@@ -91,11 +110,15 @@ def _definition(made: Instruction) -> Any:
 def _accept(instruction: str, operand: str, kind: Kind, given: Any) -> types.Type:
     """The numba type under which an operand is passed; OperandError where its kind does not take it."""
     if not isinstance(given, types.Type):  # a default, as a Python value
-        given = types.literal(given)
+        given = types.float64 if isinstance(given, float) else types.literal(given)
     kind.check(instruction, operand, classify(given))
     if isinstance(given, (types.Array, TensorMapType)):
         return given
+    if isinstance(kind, Registers):
+        return _accept_registers(instruction, operand, kind, given)
     if kind.register != "n":
+        if isinstance(given, types.IntegerLiteral):
+            kind.check_value(instruction, operand, given.literal_value)
         return _OPERAND_TYPES[kind.register]
     if not isinstance(given, types.IntegerLiteral):
         words = {"given": text("ptx.given-variable"), "wanted": text(kind.wanted)}
@@ -104,28 +127,76 @@ def _accept(instruction: str, operand: str, kind: Kind, given: Any) -> types.Typ
     return given
 
 
+def _accept_registers(instruction: str, operand: str, kind: Registers, given: types.Type) -> types.Type:
+    """The type of several registers passed as one operand; a tuple has to hold numbers that fit them."""
+    kind.check_count(instruction, operand, given.count)
+    if isinstance(given, types.BaseTuple):
+        element = _OPERAND_TYPES[kind.register]
+        if not all(isinstance(part, _NUMBERS[kind.register]) for part in given):
+            words = {"given": text("ptx.given-mixed-tuple"), "wanted": text(kind.wanted)}
+            raise OperandError(text("ptx.operand", instruction=instruction, operand=operand, **words))
+        return types.UniTuple(element, kind.count)
+    return given
+
+
+def _result_type(returns: Kind | None) -> types.Type:
+    if returns is None:
+        return types.void
+    element = _RESULT_TYPES[returns.register]
+    if not isinstance(returns, Registers):
+        return element
+    return AccumulatorType(returns.count) if returns.register == "f" else types.UniTuple(element, returns.count)
+
+
 def _generator(made: Instruction) -> Any:
     """The code generator of one instruction: operands into registers, the text between them, the result out."""
 
     def generate(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> Any:
-        names = {"result": "done"} if made.returns is Predicate else {"result": "$0"}
-        constraints = [f"={'r' if made.returns is Predicate else made.returns.register}"] if made.returns else []
-        registers = []
+        names, constraints, result = _results(made)
+        registers, accumulator = [], None
         for (operand, kind), given, value in zip(made.operands.items(), signature.args, values):
             if kind.register == "n":
                 names[operand] = str(given.literal_value)
                 continue
-            names[operand] = f"${len(constraints)}"
-            constraints.append(kind.register)
-            registers.append(_register(context, builder, kind, given, value))
-        result = _REGISTERS[made.returns.register] if made.returns else ir.VoidType()
-        kind_of_call = ir.FunctionType(result, [register.type for register in registers])
+            first = len(constraints)
+            if operand == made.updates:
+                accumulator = value if isinstance(given, AccumulatorType) else made_of(builder, value, kind.count)
+                names[operand] = _listed(register(first, index) for index in range(kind.count))
+                parts, letter = [accumulator], "n"
+            elif isinstance(kind, Registers):
+                parts, letter = unpacked(builder, value, kind.count), kind.register
+                names[operand] = _listed(f"${place}" for place in range(first, first + kind.count))
+            else:
+                parts, letter = [_register(context, builder, kind, given, value)], kind.register
+                names[operand] = f"${first}"
+            constraints += [letter] * len(parts)
+            registers += parts
+        kind_of_call = ir.FunctionType(result, [part.type for part in registers])
         constraints += [] if made.pure else ["~{memory}"]
         assembly = ir.InlineAsm(kind_of_call, _text(made, names), ",".join(constraints), side_effect=not made.pure)
         called = builder.call(assembly, registers, attrs=() if made.pure else ("convergent",))
-        return _result(context, builder, made.returns, called)
+        return accumulator if made.updates else _result(context, builder, made.returns, called)
 
     return generate
+
+
+def _results(made: Instruction) -> tuple[dict[str, str], list[str], ir.Type]:
+    """What an instruction returns: its name in the text, its constraints, its type."""
+    returns = made.returns
+    if returns is None or made.updates:
+        return {}, [], ir.VoidType()
+    if returns is Predicate:
+        return {"result": "done"}, ["=r"], _REGISTERS["p"]
+    if not isinstance(returns, Registers):
+        return {"result": "$0"}, [f"={returns.register}"], _REGISTERS[returns.register]
+    together = ir.LiteralStructType([_REGISTERS[returns.register]] * returns.count)
+    names = {"result": _listed(f"${place}" for place in range(returns.count))}
+    return names, [f"={returns.register}"] * returns.count, together
+
+
+def _listed(names: Iterable[str]) -> str:
+    """Registers as a vector operand: {$4, $5, $6, $7}"""
+    return f"{{{', '.join(names)}}}"
 
 
 def _text(made: Instruction, names: dict[str, str]) -> str:
@@ -150,7 +221,24 @@ def _result(context: Any, builder: ir.IRBuilder, returns: Kind | None, called: A
         return context.get_dummy_value()
     if returns is Predicate:
         return builder.trunc(called, ir.IntType(1))
-    return builder.zext(called, ir.IntType(64)) if returns.register in "rh" else called
+    if isinstance(returns, Registers):
+        parts = [_widened(builder, returns, part) for part in unpacked(builder, called, returns.count)]
+        return context.make_tuple(builder, _result_type(returns), parts)
+    return _widened(builder, returns, called)
+
+
+def _widened(builder: ir.IRBuilder, returns: Kind, value: Any) -> Any:
+    """Results are plain integers of 64 bits, or floats."""
+    return builder.zext(value, ir.IntType(64)) if returns.register in "rh" else value
+
+
+def _zeros(count: int) -> Any:
+    """An accumulator of zeros."""
+
+    def generate(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> Any:
+        return zeros(builder, count)
+
+    return AccumulatorType(count)(), generate
 
 
 def _barrier_array(n: types.IntegerLiteral) -> Any:

@@ -15,7 +15,7 @@ import numpy as np
 
 from tmalab.buffers import ALIGNMENT, GlobalLayout
 from tmalab.descriptor import SIZE
-from tmalab.gpu.device import DriverError, call
+from tmalab.gpu.device import DriverError, call, stopped
 from tmalab.gpu.maps import encode
 from tmalab.maps_in_memory import arrays_of_rows, placed
 from tmalab.tensor_map import TensorMap
@@ -65,16 +65,17 @@ def parameters(arguments: Sequence[Any], layout: GlobalLayout) -> list[Any]:
 
 
 def _array(argument: Any) -> np.ndarray | None:
-    """The array whose memory an argument maps, if any."""
+    """The array of this process's memory that an argument maps, if any."""
     if isinstance(argument, TensorMap):
         if argument.array is None:
             raise ValueError(text("gpu.unbound-map"))
-        return argument.array
+        return None if argument.on_device else argument.array
     return argument if isinstance(argument, np.ndarray) else None
 
 
 def _map(tm: TensorMap, layout: GlobalLayout) -> Any:
-    tm = tm.with_address(layout.address_of(tm.array))
+    if not tm.on_device:
+        tm = tm.with_address(layout.address_of(tm.array))
     return (ctypes.c_uint8 * SIZE).from_buffer_copy(encode(tm))
 
 
@@ -85,5 +86,8 @@ def _array_parts(array: np.ndarray, layout: GlobalLayout) -> list[Any]:
 
 
 def _free(allocation: Any) -> None:
+    """Free the buffers, unless the process has lost the GPU: it would wait for a kernel that never ends."""
+    if stopped():
+        return
     with suppress(DriverError):  # after a fault the context frees everything when the process ends
         call("cuMemFree", allocation)

@@ -1,7 +1,8 @@
 """Record what this machine's Hopper GPU does: `tmalab record` writes tmalab/recorded/ anew.
 
-Every case runs through a kernel of this library's own language. A case that must fault runs in a process of its own,
-because the fault takes the process's GPU context with it. The provenance says on what and with what it was recorded.
+Every case runs through a kernel of this library's own language; a map is encoded by the driver. A case that must fault
+runs in a process of its own, because the fault takes the process's GPU context with it. The provenance says on what and
+with what it was recorded.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import datetime
 import importlib.metadata
 import json
+import os
 import platform
 import subprocess
 import sys
@@ -21,13 +23,15 @@ import numpy as np
 
 from tmalab import __version__, recorded
 from tmalab.gpu.device import hopper
-from tmalab.gpu.maps import encode
-from tmalab.recorded.case import Case
+from tmalab.gpu.maps import encode, replace_address
 from tmalab.recorded.cases import GROUPS
+from tmalab.recorded.map_case import MapCase
 from tmalab.recorded.perform import perform
+from tmalab.recorded.plain import AnyCase, from_plain, to_plain
 from tmalab.texts import text
 
 PACKAGES = ("numpy", "numba", "numba-cuda", "cuda-bindings", "cuda-core", "nvidia-nvjitlink")
+PROCESSES = min(12, os.cpu_count() or 1)  # that fault at the same time, each with a GPU context of its own
 _CHILD = "import sys; from tmalab.gpu.recorder import record_fault; record_fault(sys.stdin.read())"
 
 
@@ -45,8 +49,8 @@ def record(folder: str | Path, groups: Sequence[str] | None = None, command: str
     Path(folder).mkdir(parents=True, exist_ok=True)
     counts = {}
     for name in groups or GROUPS:
-        cases = GROUPS[name]()
-        results = _faults(cases) if name == "faults" else [_result(case) for case in cases]
+        cases = GROUPS[name].fixed()
+        results = faults(cases) if name == "faults" else [result(case) for case in cases]
         recorded.write(Path(folder), name, recorded.Recording(provenance, tuple(cases), tuple(results)))
         counts[name] = len(cases)
     return counts
@@ -68,35 +72,50 @@ def describe(command: str) -> dict[str, Any]:
     }
 
 
+def result(case: AnyCase) -> np.ndarray:
+    """What this GPU, or for a map its driver, makes of a case: uint8. RecordingError where it does not end well."""
+    if isinstance(case, MapCase):
+        return np.frombuffer(_encoded(case), np.uint8)
+    run, bytes_after = perform(case, on="gpu")
+    if run.deadlock is not None or run.fault is not None or run.compile_error is not None:
+        raise RecordingError(text("gpu.record-failed", case=case.name, run=str(run)))
+    return bytes_after
+
+
+def faults(cases: Sequence[AnyCase]) -> list[str]:
+    """The kind of the fault with which each of these ends on this GPU. RecordingError where one does not fault."""
+    with ThreadPoolExecutor(PROCESSES) as pool:
+        ends = list(pool.map(how_it_ends, cases))
+    for case, (kind, output) in zip(cases, ends, strict=True):
+        if kind == "none":
+            raise RecordingError(text("gpu.record-no-fault", case=case.name, output=output))
+    return [kind for kind, _ in ends]
+
+
+def how_it_ends(case: AnyCase) -> tuple[str, str]:
+    """The kind of the fault with which a case ends on this GPU, or "none"; and what its process complained of."""
+    done = subprocess.run(
+        [sys.executable, "-c", _CHILD], input=json.dumps(to_plain(case)), capture_output=True, text=True, timeout=120
+    )
+    return done.stdout.strip() or "none", done.stderr.strip()[-500:]
+
+
 def record_fault(described: str) -> None:
     """In a process of its own: run one case, given as JSON, and print how it ended."""
-    run, _ = perform(Case.from_json(json.loads(described)), on="gpu")
+    run, _ = perform(from_plain(json.loads(described)), on="gpu")
     print(run.fault.kind if run.fault else "none")
 
 
-def _result(case: Case) -> np.ndarray:
-    if case.operation == "encode":
-        hopper().use()  # the driver encodes only where a context is current (measured, driver 580)
-        return np.frombuffer(encode(case.tensor_map), np.uint8)
-    run, result = perform(case, on="gpu")
-    if run.deadlock is not None or run.fault is not None or run.compile_error is not None:
-        raise RecordingError(text("gpu.record-failed", case=case.name, run=str(run)))
-    return result
-
-
-def _faults(cases: Sequence[Case]) -> list[str]:
-    with ThreadPoolExecutor(4) as pool:
-        return list(pool.map(_fault, cases))
-
-
-def _fault(case: Case) -> str:
-    done = subprocess.run(
-        [sys.executable, "-c", _CHILD], input=json.dumps(case.to_json()), capture_output=True, text=True, timeout=120
-    )
-    kind = done.stdout.strip()
-    if kind in ("", "none"):
-        raise RecordingError(text("gpu.record-no-fault", case=case.name, output=done.stderr.strip()[-500:]))
-    return kind
+def _encoded(case: MapCase) -> bytes:
+    """The 128 bytes of a map by the driver, moved where the case says so."""
+    hopper().use()  # the driver encodes only where a context is current (measured, driver 580)
+    data = encode(case.tensor_map)
+    if case.moved is None:
+        return data
+    status, data = replace_address(data, case.moved)
+    if status:
+        raise RecordingError(text("gpu.record-not-moved", case=case.name, status=status))
+    return data
 
 
 def _kernel_driver() -> str:

@@ -21,11 +21,16 @@ from tmalab.ptx.operands import Given, Kind, Map, OperandError, classify
 from tmalab.texts import text
 
 
+class UnknownInstruction(AttributeError):
+    """tmalab.ptx has no such name. The message says what is similar, or which architecture brought it."""
+
+
 class Instruction:
     """A PTX instruction: its text, its operands by name and kind, and what it means in the simulator.
 
     `text` is the PTX line with `$name` for each operand and `$result` for what is returned. `body(thread, *operands)`
-    is its meaning for one simulated thread. A `pure` instruction computes a value and touches nothing else.
+    is its meaning for one simulated thread. A `pure` instruction computes a value and touches nothing else. One that
+    `updates` an operand reads it and returns it anew: in PTX it stands once, for both.
     """
 
     def __init__(
@@ -38,15 +43,17 @@ class Instruction:
         returns: Kind | None = None,
         defaults: dict[str, Any] | None = None,
         pure: bool = False,
+        updates: str | None = None,
     ):
-        _check_template(name, template, operands, returns)
+        _check_template(name, template, operands, returns if updates is None else None)
         self.__name__ = self.__qualname__ = name
         self.__module__ = "tmalab.ptx"
         self.__doc__ = doc
-        self.text, self.operands, self.returns, self.pure = template, operands, returns, pure
+        self.text, self.operands, self.returns, self.pure, self.updates = template, operands, returns, pure, updates
         self.defaults = defaults or {}
         self._body = body
         self._kinds = tuple(operands.items())
+        self._optional = tuple(self.defaults[operand] for operand in operands if operand in self.defaults)
         self.__signature__ = inspect.Signature(
             [
                 inspect.Parameter(
@@ -72,9 +79,12 @@ class Instruction:
         from tmalab.simulator.context import current_thread
 
         thread = current_thread()
-        if named or len(arguments) != len(self._kinds):
-            arguments = self.bind(arguments, named)
-        return self._body(thread, *[self._convert(thread, *kind, value) for kind, value in zip(self._kinds, arguments)])
+        missing = len(self._kinds) - len(arguments)
+        if named or not 0 <= missing <= len(self._optional):
+            arguments, missing = self.bind(arguments, named), 0
+        left_out = self._optional[len(self._optional) - missing :]
+        given = [self._convert(thread, *kind, value) for kind, value in zip(self._kinds, arguments)]
+        return self._body(thread, *given, *left_out)
 
     def bind(self, arguments: tuple, named: dict[str, Any]) -> tuple:
         """The operands in order, defaults filled in; OperandError where they do not fit the signature."""
@@ -129,4 +139,4 @@ def _check_template(name: str, template: str, operands: dict[str, Kind], returns
         raise ValueError(f"{name}: the text names {sorted(named)}, the operands are {sorted(wanted)}")
 
 
-__all__ = ["Given", "Instruction", "OperandError", "instruction"]
+__all__ = ["Given", "Instruction", "OperandError", "UnknownInstruction", "instruction"]

@@ -90,7 +90,7 @@ def mbarrier_wait_parity(thread, bar: Shared, parity: U32) -> None:
 
 
 # The forms of an operation that orders memory: suffix of the name, PTX qualifier, does it order, scope, what to tell.
-_FORMS = (
+FORMS = (
     ("", "", True, "cta", "{Order} at CTA scope."),
     ("_relaxed", ".relaxed.cta", False, "cta", "Relaxed: it orders nothing."),
     ("_cluster_scope", ".{order}.cluster", True, "cluster", "{Order} at cluster scope."),
@@ -165,7 +165,7 @@ def _in_form(
     )
 
 
-for _form in _FORMS:
+for _form in FORMS:
     for _row in _ARRIVES:
         globals()[_row[0] + _form[0]] = _in_form(_form, "release", State, *_row)
     for _row in _WAITS:

@@ -14,8 +14,8 @@ tmalab.ptx.operands.OperandError: mbarrier_init: bar is a float, but must be an 
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,8 @@ class OperandError(PlainTraceback, TypeError):
 class Given(enum.Enum):
     """What was given as an operand. The value is the key of the words that a message calls it by."""
 
+    __hash__ = object.__hash__  # members are looked up at every operand: Enum's own is slow
+
     INTEGER = "ptx.given-integer"
     UINT64 = "ptx.given-uint64"
     FLOAT = "ptx.given-float"
@@ -39,6 +41,8 @@ class Given(enum.Enum):
     ARRAY = "ptx.given-array"  # compiled code does not tell the two apart
     MAP_ROW = "ptx.given-map-row"  # a uint8 array: 128 bytes of it can be a tensor map in global memory
     TENSOR_MAP = "ptx.given-tensor-map"
+    ACCUMULATOR = "ptx.given-accumulator"
+    TUPLE = "ptx.given-tuple"
     OTHER = "ptx.given-other"
 
 
@@ -55,6 +59,10 @@ def classify(value: Any) -> Given:
         return Given.SHARED_ARRAY
     if space == "global":
         return Given.MAP_ROW if value.dtype == np.uint8 else Given.GLOBAL_ARRAY
+    if hasattr(value, "registers"):
+        return Given.ACCUMULATOR
+    if isinstance(value, tuple):
+        return Given.TUPLE
     return Given.TENSOR_MAP if hasattr(value, "global_strides") else Given.OTHER
 
 
@@ -72,7 +80,7 @@ class Kind:
     wanted: str  # key of the words for what it must be
     convert: Callable[[Any], Any]
     refusals: dict[Given, str] = field(default_factory=dict)  # keys of sentences of their own
-    allowed: tuple[int, ...] = ()  # the values of an immediate, where PTX names them
+    allowed: Sequence[int] = ()  # the values that PTX takes, where it names them or gives their range
 
     def __repr__(self) -> str:
         return self.name
@@ -86,12 +94,40 @@ class Kind:
         raise OperandError(text(key, instruction=instruction, operand=operand, **words))
 
     def check_value(self, instruction: str, operand: str, value: int) -> None:
-        """Raise OperandError unless an immediate's value is one that PTX allows."""
-        if self.allowed and value not in self.allowed:
-            allowed = ", ".join(map(str, self.allowed))
-            raise OperandError(
-                text("ptx.immediate-value", instruction=instruction, operand=operand, value=value, allowed=allowed)
-            )
+        """Raise OperandError unless a value is one that PTX allows; compiled code knows it of literals alone."""
+        if not self.allowed or value in self.allowed:
+            return
+        words = {"instruction": instruction, "operand": operand, "value": value}
+        if isinstance(self.allowed, range):
+            words |= {"least": self.allowed[0], "most": self.allowed[-1]}
+            if self.allowed.step == 1:
+                raise OperandError(text("ptx.value-range", **words))
+            nearest = min(self.allowed, key=lambda legal: abs(legal - value))
+            raise OperandError(text("ptx.value-steps", **words, step=self.allowed.step, nearest=nearest))
+        raise OperandError(text("ptx.immediate-value", **words, allowed=", ".join(map(str, self.allowed))))
+
+
+@dataclass(frozen=True, repr=False)
+class Registers(Kind):
+    """Several registers as one operand, `count` of them: an accumulator, or a tuple of numbers."""
+
+    count: int = 1
+
+    def check_count(self, instruction: str, operand: str, count: int) -> None:
+        """Raise OperandError unless so many registers were given."""
+        if count != self.count:
+            words = {"instruction": instruction, "operand": operand, "count": count, "wanted": self.count}
+            raise OperandError(text("ptx.register-count", **words))
+
+    def check_value(self, instruction: str, operand: str, value: Any) -> None:
+        self.check_count(instruction, operand, len(value) if isinstance(value, tuple) else value.registers)
+
+
+class Zeros(Registers):
+    """What is returned is an accumulator of zeros: no instruction, but what its first use begins with."""
+
+    def __init__(self, name: str, count: int):
+        super().__init__(name, "f", frozenset(), "ptx.wants-accumulator", _itself, count=count)
 
 
 def _address(value: Any) -> int:
@@ -123,14 +159,33 @@ MapRow = Kind(
     _address,
     {Given.TENSOR_MAP: "ptx.map-needs-no-fence"},
 )
+EditedMap = replace(MapRow, refusals={Given.TENSOR_MAP: "ptx.map-not-in-memory"})
+GlobalAddress = Kind("GlobalAddress", "l", _GLOBAL | _INTEGERS, "ptx.wants-global-address", _address)
 U32 = Kind("U32", "r", _INTEGERS, "ptx.wants-integer", int)
 I32 = Kind("I32", "r", _INTEGERS, "ptx.wants-integer", int)
 I64 = Kind("I64", "l", _INTEGERS, "ptx.wants-integer", int)
 State = Kind("State", "l", _INTEGERS, "ptx.wants-state", int)
+Policy = Kind("Policy", "l", _INTEGERS, "ptx.wants-policy", int)
 Bits16 = Kind("Bits16", "h", _INTEGERS, "ptx.wants-integer", lambda value: int(value) & 0xFFFF)
 F32 = Kind("F32", "f", frozenset({Given.FLOAT, *_INTEGERS}), "ptx.wants-number", np.float32)
 BarrierArray = Kind("BarrierArray", "r", frozenset(), "ptx.wants-shared", _itself)  # only ever returned
 Predicate = Kind("Predicate", "p", _INTEGERS, "ptx.wants-integer", bool)
+
+
+def accumulator(count: int) -> Registers:
+    """The accumulator of a wgmma: `count` float32 registers of each thread, passed whole."""
+    takes = frozenset({Given.ACCUMULATOR, Given.TUPLE})
+    return Registers("Accumulator", "f", takes, "ptx.wants-accumulator", _itself, count=count)
+
+
+def words(count: int) -> Registers:
+    """`count` registers of 32 bits each, as a tuple of integers."""
+    return Registers("Words", "r", frozenset({Given.TUPLE}), "ptx.wants-words", _itself, count=count)
+
+
+def unsigned(bits: int) -> Kind:
+    """A 16-bit operand of which PTX takes the low `bits` bits alone: a mask of CTAs, an offset of an im2col load."""
+    return Kind("U16", "h", _INTEGERS, "ptx.wants-integer", int, allowed=range(1 << bits))
 
 
 def immediate(*allowed: int) -> Kind:
@@ -138,4 +193,10 @@ def immediate(*allowed: int) -> Kind:
     return Kind("Immediate", "n", frozenset({Given.INTEGER}), "ptx.wants-immediate", int, allowed=allowed)
 
 
+def immediate_in(allowed: range) -> Kind:
+    """An operand that is printed into the instruction, from a range of values."""
+    return replace(immediate(), allowed=allowed)
+
+
+U16 = unsigned(16)
 Immediate = immediate()

@@ -1,9 +1,11 @@
-"""Threads among themselves: one leader of a warp, barriers of some warps, clocks."""
+"""Threads among themselves: one leader of a warp, barriers of some warps, registers handed on, clocks."""
 
 from __future__ import annotations
 
 from tmalab.ptx.instruction import instruction
-from tmalab.ptx.operands import I64, U32, Predicate
+from tmalab.ptx.operands import I64, U32, Predicate, immediate_in
+
+RegisterCount = immediate_in(range(24, 257, 8))
 
 
 @instruction("elect.sync _|$result, 0xffffffff;")
@@ -31,6 +33,24 @@ def barrier_arrive(thread, id: U32, threads: U32) -> None:
     Source: PTX ISA, barrier.
     """
     thread.barriers.arrive(id, threads)
+
+
+@instruction("setmaxnreg.inc.sync.aligned.u32 $n;")
+def setmaxnreg_inc(thread, n: RegisterCount) -> None:
+    """Have `n` registers for each thread of the warpgroup, more than now; waits until the CTA's pool has them.
+
+    The pool is what other warpgroups gave up. All four warps execute it. Source: PTX ISA, setmaxnreg.
+    """
+    thread.registers.increase(n)
+
+
+@instruction("setmaxnreg.dec.sync.aligned.u32 $n;")
+def setmaxnreg_dec(thread, n: RegisterCount) -> None:
+    """Keep `n` registers for each thread of the warpgroup, and give the others to the CTA's pool.
+
+    All four warps execute it. Source: PTX ISA, setmaxnreg.
+    """
+    thread.registers.decrease(n)
 
 
 @instruction("mov.u64 $result, %globaltimer;")

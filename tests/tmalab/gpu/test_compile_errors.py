@@ -149,7 +149,7 @@ def in_a_helper(out):
 
 CASES = [
     (unknown_name, "the name undefined_name is not defined"),
-    (unknown_instruction, "ptx has no instruction mbarrier_arive; near it: mbarrier_arrive"),
+    (unknown_instruction, "ptx has no instruction mbarrier_arive; similar are mbarrier_arrive"),
     (unknown_of_cuda, "cuda has no syncthread that a kernel could use"),
     (unknown_index, "cuda's index has no q"),
     (runtime_shape, "cuda.shared.array wants a shape of literals or module-level integers"),

@@ -13,20 +13,38 @@ from numba import cuda
 
 from tmalab import TensorMap, kernel, ptx, recorded
 from tmalab.gpu.recorder import describe, record
+from tmalab.recorded.barrier_case import BarrierCase
 from tmalab.recorded.cases import GROUPS
 from tmalab.recorded.perform import perform
+from tmalab.recorded.plain import to_plain
 
 pytestmark = pytest.mark.gpu
 
 TWICE = """
 import json, sys
 from tmalab.gpu.errors import GpuStopped
-from tmalab.recorded.case import Case
 from tmalab.recorded.perform import perform
-case = Case.from_json(json.loads(sys.stdin.read()))
+from tmalab.recorded.plain import from_plain
+case = from_plain(json.loads(sys.stdin.read()))
 print(perform(case, "gpu")[0].fault.kind)
 try:
     perform(case, "gpu")
+except GpuStopped:
+    print("stopped")
+"""
+
+ENDLESS = """
+import numpy as np
+from tmalab import kernel, ptx
+from tmalab.gpu import launch
+from tmalab.gpu.errors import GpuStopped
+launch.ENDLESS_SECONDS = 1
+@kernel
+def endless(out):
+    while ptx.clock64() > 0:
+        pass
+try:
+    endless.run(args=(np.zeros(1),), on="gpu")
 except GpuStopped:
     print("stopped")
 """
@@ -91,6 +109,38 @@ def test_clusters_are_launched():
     assert out.tolist() == [1, 2, 3, 4, 5, 6, 7, 8]
 
 
+@kernel
+def waits_for_a_peer(out, arrivals):
+    """CTA 0 waits for two arrivals of CTA 1, which makes `arrivals` and goes to the cluster barrier."""
+    full = ptx.mbarrier_array(1)
+    t = cuda.threadIdx.x
+    rank = ptx.cluster_ctarank()
+    if t == 0:
+        ptx.mbarrier_init(full[0], 2)
+        ptx.fence_mbarrier_init()
+    ptx.barrier_cluster_arrive()
+    ptx.barrier_cluster_wait()
+    if rank == 1 and t == 0:
+        ptx.mbarrier_arrive_cluster_cluster_scope(full[0], 0, arrivals)
+    if rank == 0:
+        while not ptx.mbarrier_try_wait_parity_cluster_scope(full[0], 0):
+            pass
+    ptx.barrier_cluster_arrive()
+    ptx.barrier_cluster_wait()
+    out[cuda.blockIdx.x] = 1
+
+
+def test_a_wait_for_a_peer_that_never_ends_is_told_and_the_gpu_goes_on():
+    out = np.zeros(4, np.int64)
+    begin = time.monotonic()
+    run = waits_for_a_peer.run(grid=4, block=32, cluster=2, args=(out, 1), on="gpu")
+    assert time.monotonic() - begin < 20
+    assert [waiter.threads for waiter in run.deadlock.waiters] == [tuple(range(32)), tuple(range(64, 96))]
+    assert out.tolist() == [0, 1, 0, 1]  # whoever waits for the exited at the cluster barrier goes on
+    assert waits_for_a_peer.run(grid=4, block=32, cluster=2, args=(out, 2), on="gpu").ok
+    assert out.tolist() == [1, 1, 1, 1]
+
+
 def test_a_cta_uses_all_of_227_kib():
     @kernel
     def reverse(out, n):
@@ -132,25 +182,37 @@ def test_two_maps_of_one_buffer_load_their_own_tiles():
     assert (out.view(np.uint16) == np.stack([base[:8, :64], base[8:16, 64:]]).view(np.uint16)).all()
 
 
+def test_a_kernel_that_never_ends_costs_its_process_and_nothing_else():
+    done = subprocess.run([sys.executable, "-c", ENDLESS], capture_output=True, text=True, timeout=25)
+    assert done.stdout == "stopped\n"
+    assert stuck.run(block=64, args=(np.zeros(64, np.int64), 5), on="gpu").deadlock is not None
+
+
 @pytest.mark.parametrize("number", range(3))
 def test_a_fault_is_told_by_its_kind(number):
-    case = GROUPS["faults"]()[number * 4]
+    case = GROUPS["faults"].fixed()[number * 4]
     done = subprocess.run(
-        [sys.executable, "-c", TWICE], input=json.dumps(case.to_json()), capture_output=True, text=True
+        [sys.executable, "-c", TWICE], input=json.dumps(to_plain(case)), capture_output=True, text=True
     )
     reading = recorded.read("faults")
     assert done.stdout.split() == [reading.results[reading.cases.index(case)], "stopped"]
 
 
 def test_the_recorded_results_are_those_of_this_gpu():
-    for name in ("lesson-1", "loads", "stores"):
+    for name in GROUPS.keys() - {"maps", "faults"}:
         reading = recorded.read(name)
         for case, result in list(zip(reading.cases, reading.results))[::5]:
             assert np.array_equal(perform(case, on="gpu")[1], result), case.name
 
 
+def test_one_arrival_too_many_fails_the_launch():
+    described = to_plain(BarrierCase("two arrivals of one", ((0, 1, 0), (2, 2, 0))))
+    done = subprocess.run([sys.executable, "-c", TWICE], input=json.dumps(described), capture_output=True, text=True)
+    assert done.stdout.split() == ["launch_failed", "stopped"]
+
+
 def test_a_recording_says_where_it_was_made(tmp_path):
-    assert record(tmp_path, ["lesson-1"], command="a test") == {"lesson-1": len(GROUPS["lesson-1"]())}
+    assert record(tmp_path, ["lesson-1"], command="a test") == {"lesson-1": len(GROUPS["lesson-1"].fixed())}
     provenance = json.loads((tmp_path / "lesson-1.json").read_text())
     assert provenance == describe("a test")
     assert "\0" not in provenance["gpu"]
