@@ -1,100 +1,184 @@
-"""The cases that are recorded: lesson 1's tiles, every type, swizzle, edge and rank, random legal copies, and faults.
+"""The cases that are recorded, in groups, and how a fresh one of each group is drawn.
 
-They are drawn with a fixed seed, so that a recording can be repeated and widened.
+The recorded ones come from fixed seeds, so that a recording can be repeated and widened: first what is systematic
+(lesson 1's tiles; every type, swizzle, rank, element stride and fill; every reduction of every type), then random ones.
+A verification draws fresh ones, from a seed of its own.
 
 >>> from tmalab.recorded.cases import GROUPS
->>> list(GROUPS)
-['lesson-1', 'loads', 'stores', 'maps', 'faults']
->>> len(GROUPS["lesson-1"]())
+>>> len(GROUPS["lesson-1"].fixed())
 66
+>>> from random import Random
+>>> GROUPS["stores"].fresh(Random(1), 5).name
+'store 5'
 """
 
 from __future__ import annotations
 
-import random
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable
 from itertools import product
+from random import Random
+from typing import NamedTuple
 
-from tmalab.data_types import NOMINAL_ADDRESS, DataType, L2Promotion, OobFill, Swizzle
+from tmalab.data_types import NOMINAL_ADDRESS, DataType, OobFill, Swizzle
+from tmalab.recorded import copies
+from tmalab.recorded.barrier_cases import random_barrier_case
+from tmalab.recorded.bulk_cases import REDUCTIONS, bulk_reduction, random_bulk_copy, random_bulk_reduction
 from tmalab.recorded.case import Case
+from tmalab.recorded.copy_maps import any_mode, im2col, interleaved, small, tiled
+from tmalab.recorded.fault_cases import fault_cases, random_fault
+from tmalab.recorded.map_cases import random_edit, random_map
+from tmalab.recorded.plain import AnyCase
 from tmalab.swizzle import PATTERNS
-from tmalab.tensor_map import TensorMap, TensorMapError
-from tmalab.tensor_map_fields import ADDRESS_STOP
+from tmalab.tensor_map import TensorMap
 
-LARGEST = {"load": 4096, "store": 2048}  # bytes of a random tile
-LARGEST_MEMORY = {"load": 1 << 16, "store": 1 << 13}  # bytes of a random tensor; a store's is kept in the recording
-ROOM = 2048  # bytes before a random tile, at most
+Fresh = Callable[[Random, int], AnyCase]
 
 
-def lesson_1() -> list[Case]:
+class Group(NamedTuple):
+    """The cases of one recording. `fresh(draw, number)` is a new one."""
+
+    fixed: Callable[[], list[AnyCase]]
+    fresh: Fresh
+
+
+def drawn(name: str, fresh: Fresh, count: int) -> list[AnyCase]:
+    """So many of them, always the same."""
+    draw = Random(f"tmalab {name}")
+    return [fresh(draw, number) for number in range(count)]
+
+
+# Fresh ones. Tiles and tensors are kept small; a store or reduction has the whole tensor as its result.
+
+
+def load(draw: Random, number: int) -> Case:
+    """A load of a tiled map."""
+    return copies.load(draw, f"load {number}", small(lambda: tiled(draw), 4096, 1 << 16))
+
+
+def interleaved_load(draw: Random, number: int) -> Case:
+    """A load of an interleaved map."""
+    return copies.load(draw, f"interleaved load {number}", small(lambda: interleaved(draw), 2048, 1 << 16))
+
+
+def im2col_load(draw: Random, number: int) -> Case:
+    """A load of an im2col map."""
+    return copies.load(draw, f"im2col load {number}", small(lambda: im2col(draw), 2048, 1 << 16))
+
+
+def multicast(draw: Random, number: int) -> Case:
+    """A multicast load of a map of any mode."""
+    return copies.multicast(draw, f"multicast {number}", small(lambda: any_mode(draw), 1024, 1 << 16))
+
+
+def store(draw: Random, number: int) -> Case:
+    """A store through a map of any mode."""
+    return copies.store(draw, f"store {number}", small(lambda: any_mode(draw, stores=True), 2048, 1 << 13))
+
+
+def reduction(draw: Random, number: int) -> Case:
+    """A reduction of any operation and type through a map of any mode."""
+    operation = draw.choice(list(copies.REDUCIBLE))
+    return _reduction(draw, number, operation, draw.choice(copies.REDUCIBLE[operation]))
+
+
+def _reduction(draw: Random, number: int, operation: str, data_type: DataType) -> Case:
+    tm = small(lambda: any_mode(draw, data_type, stores=True), 1024, 1 << 13)
+    return copies.reduction(draw, f"{operation} {data_type.name} {number}", operation, tm)
+
+
+def first_lesson(draw: Random, number: int) -> Case:
+    """A tile of lesson 1's tensor, anywhere."""
+    swizzle, fill = draw.choice(list(Swizzle)), draw.choice(list(OobFill))
+    corner = (8 * draw.randrange(-9, 18), draw.randrange(-9, 18))
+    return Case(f"tile {number}", "load", _lesson_map(swizzle, fill), corner, 0, "counting", 0)
+
+
+# Those that are recorded.
+
+
+def lesson_1() -> list[AnyCase]:
     """8-row tiles of the counting 16x128 fp16 tensor, as wide as the swizzle's span: inside, at edges, beyond."""
     corners = ((0, 0), (64, 0), (0, 8), (64, 8), (96, 12), (-8, -4), (120, 15), (128, 16))
     cases = []
     for swizzle, fill, corner in product(Swizzle, OobFill, corners):
-        box = ((PATTERNS[swizzle].span or 128) // 2, 8)
-        tm = TensorMap(DataType.FLOAT16, NOMINAL_ADDRESS, (128, 16), (256,), box, swizzle=swizzle, oob_fill=fill)
         name = f"tile at {corner}, swizzle {swizzle.name}, fill {fill.name}"
-        cases.append(Case(name, "load", tm, corner, 0, "counting", 0))
+        cases.append(Case(name, "load", _lesson_map(swizzle, fill), corner, 0, "counting", 0))
     rim = TensorMap(DataType.FLOAT16, NOMINAL_ADDRESS, (128, 16), (256,), (80, 10))  # a tile and its neighbours
     return cases + [Case(f"rim at {corner}", "load", rim, corner, 0, "counting", 0) for corner in ((-8, -1), (56, 7))]
 
 
-def loads() -> list[Case]:
-    """Loads: each type and swizzle with special floats, tiles off the swizzle's period, then random ones."""
+def loads() -> list[AnyCase]:
+    """Special floats of each type, tiles off the swizzle's period, every kind of map, random ones."""
     cases = [_typed(data_type, swizzle) for data_type, swizzle in product(DataType, Swizzle)]
     cases += [_shifted(swizzle, address) for swizzle in Swizzle for address in range(128, 1024, 128)]
-    return cases + _random_cases("load", 600)
+    return cases + _every_kind_of_map() + drawn("load", load, 200)
 
 
-def stores() -> list[Case]:
-    """Stores: tiles across the innermost edge, where the clip is at 16 bytes, then random ones."""
+def stores() -> list[AnyCase]:
+    """Tiles across the innermost edge, where the clip is at 16 bytes, then random ones."""
     cases = [_clipped(data_type, columns) for data_type in DataType for columns in range(1, 2 + 16 // data_type.size)]
-    return cases + _random_cases("store", 300)
+    return cases + drawn("store", store, 450)
 
 
-def maps() -> list[Case]:
-    """The maps of all loads and stores, anywhere in memory and with any L2 promotion: their 128 bytes are recorded."""
-    draw = random.Random(2)
-    cases = []
-    for copy in loads() + stores():
-        address = draw.randrange(0, ADDRESS_STOP >> draw.randrange(57), 16)
-        tm = replace(copy.tensor_map, global_address=address, l2_promotion=draw.choice(tuple(L2Promotion)))
-        cases.append(Case(f"map of {copy.operation}: {copy.name}", "encode", tm, (), 0, "counting", 0))
-    return cases
+def reductions() -> list[AnyCase]:
+    """Ten of every operation and type."""
+    draw = Random("every reduction")
+    asked = [(name, data_type) for name, types in copies.REDUCIBLE.items() for data_type in types]
+    return [_reduction(draw, number, *both) for both in asked for number in range(10)]
 
 
-def faults() -> list[Case]:
-    """Copies that fault: each runs in a process of its own, for it takes the GPU's context with it."""
-    half = TensorMap(DataType.FLOAT16, NOMINAL_ADDRESS, (256, 16), (512,), (64, 8))
-    word = TensorMap(DataType.FLOAT32, NOMINAL_ADDRESS, (256, 16), (1024,), (32, 8))
-    tall = TensorMap(DataType.FLOAT16, NOMINAL_ADDRESS, (256, 256), (512,), (64, 128))  # 16 KiB
-    cube = TensorMap(DataType.UINT8, NOMINAL_ADDRESS, (64, 8, 8), (64, 512), (32, 4, 4))
-    asked = (
-        ("x of 4 bytes", "load", half, (2, 0), 0),
-        ("x of 260 bytes", "load", half, (130, 0), 0),
-        ("x of 8 bytes, f32", "load", word, (2, 0), 0),
-        ("destination at 16", "load", half, (0, 0), 16),
-        ("destination at 64", "load", half, (0, 0), 64),
-        ("destination at 1088", "load", half, (0, 0), 1088),
-        ("destination past the shared memory", "load", tall, (0, 0), 12_160),
-        ("store, x of 4 bytes", "store", half, (2, 0), 0),
-        ("store, source at 64", "store", half, (0, 0), 64),
-        ("store, x negative", "store", half, (-8, 0), 0),
-        ("store, y negative", "store", half, (0, -1), 0),
-        ("store, z negative", "store", cube, (0, 0, -1), 0),
-        ("store, all outside and negative", "store", half, (-64, 0), 0),
-    )
-    return [Case(*fields, "random", 1) for fields in asked]
+def bulk_reductions() -> list[AnyCase]:
+    """Five of every operation and type, to global memory and to a peer."""
+    draw = Random("every bulk reduction")
+    return [bulk_reduction(draw, number, *both) for both in REDUCTIONS for number in range(5)]
 
 
-GROUPS: dict[str, Callable[[], list[Case]]] = {
-    "lesson-1": lesson_1,
-    "loads": loads,
-    "stores": stores,
-    "maps": maps,
-    "faults": faults,
+def bulk_copies() -> list[AnyCase]:
+    """Copies without a map."""
+    return drawn("bulk copy", random_bulk_copy, 150)
+
+
+def in_clusters(cases: list[AnyCase]) -> list[AnyCase]:
+    """Without the copies to a peer where there is none: these fault."""
+    return [case for case in cases if not case.alone]
+
+
+def in_a_cluster(fresh: Fresh) -> Fresh:
+    """The same, drawn again until it is in a cluster if it goes to a peer."""
+
+    def again(draw: Random, number: int) -> AnyCase:
+        while (case := fresh(draw, number)).alone:
+            continue
+        return case
+
+    return again
+
+
+def faults() -> list[AnyCase]:
+    """Copies that fault, and those to a peer where there is none."""
+    return fault_cases() + [case for case in bulk_copies() + bulk_reductions() if case.alone]
+
+
+GROUPS = {
+    "lesson-1": Group(lesson_1, first_lesson),
+    "loads": Group(loads, load),
+    "interleaved-loads": Group(lambda: drawn("interleaved load", interleaved_load, 300), interleaved_load),
+    "im2col-loads": Group(lambda: drawn("im2col load", im2col_load, 300), im2col_load),
+    "multicast": Group(lambda: drawn("multicast", multicast, 120), multicast),
+    "stores": Group(stores, store),
+    "reductions": Group(reductions, reduction),
+    "bulk-copies": Group(lambda: in_clusters(bulk_copies()), in_a_cluster(random_bulk_copy)),
+    "bulk-reductions": Group(lambda: in_clusters(bulk_reductions()), in_a_cluster(random_bulk_reduction)),
+    "mbarrier": Group(lambda: drawn("mbarrier", random_barrier_case, 300), random_barrier_case),
+    "maps": Group(lambda: drawn("map", random_map, 1200), random_map),
+    "map-edits": Group(lambda: drawn("map edit", random_edit, 200), random_edit),
+    "faults": Group(faults, random_fault),
 }
+
+
+def _lesson_map(swizzle: Swizzle, fill: OobFill) -> TensorMap:
+    box = ((PATTERNS[swizzle].span or 128) // 2, 8)
+    return TensorMap(DataType.FLOAT16, NOMINAL_ADDRESS, (128, 16), (256,), box, swizzle=swizzle, oob_fill=fill)
 
 
 def _typed(data_type: DataType, swizzle: Swizzle) -> Case:
@@ -113,65 +197,21 @@ def _shifted(swizzle: Swizzle, address: int) -> Case:
     return Case(f"swizzle {swizzle.name} at {address}", "load", tm, (128, 4), address, "counting", address)
 
 
+def _every_kind_of_map() -> list[AnyCase]:
+    """A load for every type, swizzle, rank, fill, with and without element strides."""
+    draw = Random("every kind of map")
+    cases = []
+    for data_type, swizzle, rank, stepped in product(DataType, Swizzle, range(1, 6), (False, True)):
+        for fill in OobFill if data_type.floating else (OobFill.NONE,):
+            asked = (draw, data_type, swizzle, rank, stepped, fill)
+            tm = small(lambda asked=asked: tiled(*asked), 512, 1 << 15)
+            name = f"{data_type.name}, swizzle {swizzle.name}, rank {rank}, {fill.name}" + ", stepped" * stepped
+            cases.append(copies.load(draw, name, tm))
+    return cases
+
+
 def _clipped(data_type: DataType, columns: int) -> Case:
     """A store across the innermost edge of a tensor of `columns` elements more than 16 bytes, in wider rows."""
     inner, box = 16 // data_type.size + columns, 64 // data_type.size
     tm = TensorMap(data_type, NOMINAL_ADDRESS, (inner, 6), (64,), (box, 4))
     return Case(f"{data_type.name}, {inner} columns", "store", tm, (0, 4), 128, "random", columns)
-
-
-def _random_cases(operation: str, count: int) -> list[Case]:
-    draw = random.Random(f"tmalab {operation}")
-    return [_random_case(operation, draw, number) for number in range(count)]
-
-
-def _random_case(operation: str, draw: random.Random, number: int) -> Case:
-    """A random legal copy; drawn again until it is legal and small."""
-    for tm in _random_maps(draw):
-        if tm.shared_bytes > LARGEST[operation]:
-            continue
-        coordinates = _random_coordinates(draw, tm, least=0 if operation == "store" else None)
-        case = Case(
-            f"random {operation} {number}",
-            operation,
-            tm,
-            coordinates,
-            128 * draw.randrange(ROOM // 128),
-            draw.choice(("random", "random", "special")),
-            number,
-        )
-        if case.memory().nbytes <= LARGEST_MEMORY[operation]:
-            return case
-    raise AssertionError("the maps never end")
-
-
-def _random_maps(draw: random.Random) -> Iterator[TensorMap]:
-    """Legal maps without interleave."""
-    while True:
-        data_type, swizzle, rank = draw.choice(list(DataType)), draw.choice(list(Swizzle)), draw.randint(1, 5)
-        span = PATTERNS[swizzle].span or 256
-        inner = 16 * draw.randint(1, span // 16) // data_type.size
-        box = [inner, *(draw.choice((1, 2, 3, 4, 5, 8, 12)[: 8 - rank]) for _ in range(rank - 1))]
-        dim = [max(1, round(size * draw.choice((0.5, 1, 1.5, 2, 3))) + draw.choice((0, 0, 1, -1))) for size in box]
-        steps = [draw.choice((1, 1, 1, 2, 3)) if draw.random() < 0.4 else 1 for _ in box]
-        strides, size = [], dim[0] * data_type.size
-        for length in dim[1:]:
-            size += -size % 16 + 16 * draw.choice((0, 0, 1, 2))
-            strides.append(size)
-            size *= length
-        fill = draw.choice(list(OobFill)) if data_type.floating else OobFill.NONE
-        promotion = draw.choice(list(L2Promotion))
-        try:
-            yield TensorMap(data_type, NOMINAL_ADDRESS, dim, strides, box, steps, 0, swizzle, promotion, fill)
-        except TensorMapError:
-            continue
-
-
-def _random_coordinates(draw: random.Random, tm: TensorMap, least: int | None) -> tuple[int, ...]:
-    """Coordinates from well before the tensor to well past it; the innermost a multiple of 16 bytes."""
-    coordinates = []
-    for dim, box in zip(tm.global_dim, tm.box_dim, strict=True):
-        start = -box if least is None else least
-        coordinates.append(draw.randint(start, dim) if draw.random() < 0.7 else 0)
-    coordinates[0] -= coordinates[0] % (16 // tm.element_size)
-    return tuple(coordinates)
