@@ -48,7 +48,7 @@ def map_rows(maps: Iterable[TensorMap]) -> MapRows:
 
 def arrays_of_rows(arguments: Sequence[Any]) -> list[np.ndarray]:
     """The arrays behind the maps in the rows among a launch's arguments."""
-    return [tm.array for rows in _rows(arguments) for tm in rows.maps]
+    return [tm.array for rows in _rows(arguments) for tm in rows.maps if not tm.on_device]
 
 
 @contextmanager
@@ -56,12 +56,16 @@ def placed(arguments: Sequence[Any], layout: GlobalLayout) -> Iterator[None]:
     """While a launch runs, the rows hold the addresses that the layout gives their arrays; afterwards the old ones."""
     kept = [(rows, rows.copy()) for rows in _rows(arguments)]
     for rows, _ in kept:
-        rows[:] = _encoded(tm.with_address(layout.address_of(tm.array)) for tm in rows.maps)
+        rows[:] = _encoded(_placed(tm, layout) for tm in rows.maps)
     try:
         yield
     finally:
         for rows, before in kept:
             rows[:] = before
+
+
+def _placed(tm: TensorMap, layout: GlobalLayout) -> TensorMap:
+    return tm if tm.on_device else tm.with_address(layout.address_of(tm.array))
 
 
 def _rows(arguments: Sequence[Any]) -> list[MapRows]:

@@ -54,6 +54,7 @@ class Run:
     trace: Sequence[Any] = ()
     warnings: list[str] = field(default_factory=list)
     compiling: Callable[[], Exception | None] = field(default=lambda: None, compare=False)
+    explaining: Callable[[Any, Any], Any] | None = field(default=None, compare=False)
 
     @property
     def ok(self) -> bool:
@@ -68,6 +69,16 @@ class Run:
         Compiled at the first look (half a second the first time, then kept).
         """
         return self.compiling()
+
+    def explain(self, result: Any, expected: Any) -> Any:
+        """Why `result`, one of the launch's arrays, is not as `expected`: an Explanation, or None where it is.
+
+        Says of the first wrong element which element it came from, and whether a swizzle was overlooked. Runs the
+        kernel again, on numbers that tell where they lie. ValueError for a run that was not simulated.
+        """
+        if self.explaining is None:
+            raise ValueError(text("kernel.explains-simulated"))
+        return self.explaining(result, expected)
 
     def __repr__(self) -> str:
         return f"<Run on={self.on!r} seed={self.seed}: {self._verdict()}>"

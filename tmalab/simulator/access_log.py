@@ -93,6 +93,7 @@ class AccessLog:
         self._clocks, self._cluster, self._live_rows = clocks, cluster, live_rows
         self._met = True  # whether all threads have met since the last check, and nothing was logged before they did
         self._rows = np.empty((SEGMENTS, clocks.order.shape[1]), np.int32)
+        self._narrow_rows: list[np.ndarray] | None = None  # the same of the narrow clocks, once they differ
 
     def cut(self, thread: SimThread) -> None:
         """End the running thread's segment: its clock is about to change, or another thread to run."""
@@ -104,6 +105,8 @@ class AccessLog:
         if count == len(self._rows) or order.shape[1] != self._rows.shape[1]:
             self._make_room()
         self._rows[count] = order[row]
+        if self._narrow_rows is not None:
+            self._narrow_rows.append(self._clocks.narrow(row).copy())
         self._segments.append((row, order[row, row], self._cluster, 0, 0, thread.number, 0, 0))
         shared.stops.append(in_shared)
         world.stops.append(in_world)
@@ -111,6 +114,11 @@ class AccessLog:
         thread.segments += 1
         if in_shared + in_world > BATCH:
             self.check()
+
+    def begin_narrow(self) -> None:
+        """From now on a scope that is too narrow orders things: what was logged before knows of none."""
+        self.check()
+        self._narrow_rows = []
 
     def shorten(self) -> None:
         """Keep the beginning of the running thread's segment: of an endless loop there may be millions of accesses."""
@@ -130,14 +138,14 @@ class AccessLog:
             self.check(plainly=True)
         elif self.size > SMALL:
             self.check()
-        self._met = not self._segments
+        self._met = not self._segments and not copies
 
     def check(self, plainly: bool = False) -> None:
         """Check what has been logged, in the order of the run. `plainly`: between two meetings of all threads."""
+        self._met = False
         if not self._segments:
             return
-        self._met = False
-        segments = np.array(self._segments, RECORD)
+        segments, narrow = np.array(self._segments, RECORD), self._narrow_clocks()
         for track in (self.shared, self.world):
             if track.entries:
                 counts = np.diff(track.stops, prepend=0)
@@ -145,7 +153,7 @@ class AccessLog:
                 places = np.array(track.places, np.int32) if track.places else 0
                 segment = np.repeat(np.arange(len(counts)), counts)
                 if not (plainly and plainly_ordered(track.shadow, entries, segment, segments)):
-                    Batch(track.shadow, entries, segment, segments, self._rows, places).check()
+                    Batch(track.shadow, entries, segment, segments, self._rows, places, narrow).check()
             for part in (track.entries, track.places, track.stops):
                 part.clear()
             track.seen = 0
@@ -157,6 +165,15 @@ class AccessLog:
             known = self._clocks.known_to_all(rows)
             self.shared.shadow.prune(known)
             self.world.shadow.prune(known)
+
+    def _narrow_clocks(self) -> np.ndarray | None:
+        if not self._narrow_rows:
+            return None
+        rows = np.zeros((len(self._narrow_rows), self._rows.shape[1]), np.int32)
+        for row, clock in zip(rows, self._narrow_rows):
+            row[: len(clock)] = clock
+        self._narrow_rows = []
+        return rows
 
     def _make_room(self) -> None:
         count, width = len(self._segments), self._clocks.order.shape[1]

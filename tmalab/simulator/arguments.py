@@ -26,6 +26,10 @@ def arrays_of(launch: Launch) -> list[np.ndarray]:
         if isinstance(value, TensorMap):
             if value.array is None:
                 raise TypeError(text("simulator.map-without-array", name=name))
+            if value.on_device:
+                kind = type(value.array)
+                given = f"{kind.__module__.partition('.')[0]}.{kind.__name__}"
+                raise TypeError(text("simulator.map-on-device", name=name, given=given))
             arrays.append(value.array)
         elif isinstance(value, np.ndarray):
             if (reason := why_no_argument(value)) is not None:

@@ -31,16 +31,17 @@ class Atomics:
         if name not in CHANGES:
             raise KernelError(text("simulator.not-in-language", name=f"atomic.{name}"))
         change = CHANGES[name]
-        return lambda array, index, value: _update(array, index, lambda old: change(old, value))
+        return lambda array, index, value: _update(name, array, index, lambda old: change(old, value))
 
     def cas(self, array: Array, index: Any, old: Any, value: Any) -> Any:
         """Put `value` where `old` is; returns what was there."""
-        return _update(array, index, lambda found: value if found == old else found)
+        return _update("cas", array, index, lambda found: value if found == old else found)
 
 
-def _update(array: Any, index: Any, change: Callable[[Any], Any]) -> Any:
+def _update(name: str, array: Any, index: Any, change: Callable[[Any], Any]) -> Any:
     if not isinstance(array, Array):
         raise KernelError(text("simulator.atomic-array", given=type(array).__name__))
-    before = array.update(index, change)
-    current_thread().give_way()
+    thread, before = current_thread(), array.update(index, change)
+    thread.run.updated(name, array, index, before)
+    thread.give_way()
     return before

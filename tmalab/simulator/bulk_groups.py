@@ -6,7 +6,7 @@ writes. In the clocks these are two dimensions of the thread, made when it issue
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tmalab.simulator.context import current_thread
 from tmalab.simulator.waits import GroupWait
@@ -15,6 +15,14 @@ if TYPE_CHECKING:
     from tmalab.simulator.copies import Store
     from tmalab.simulator.cta import Cta
     from tmalab.simulator.threads import SimThread
+
+
+class LastWait(NamedTuple):
+    """A thread's last wait: for all but `n` groups, in which line; `ends` as they were."""
+
+    n: int
+    place: int
+    ends: tuple[int, ...]
 
 
 class Groups:
@@ -28,6 +36,7 @@ class Groups:
         self.ends: list[int] = []  # for each committed group that may be pending: the number of its last store
         self.unread: list[Store] = []
         self.unwritten: list[Store] = []
+        self.last_wait: LastWait | None = None
 
     def pending_until(self, n: int) -> int:
         """What a wait for all but the n newest groups must see done: stores up to this number."""
@@ -93,6 +102,13 @@ class BulkGroups:
         """Whether its thread has waited for its writes."""
         return self._cta.clocks.knows(store.thread.row, self._groups[store.thread].written, store.order)
 
+    def too_weak_for(self, store: Store) -> tuple[int, int, int] | None:
+        """The last wait of a store's thread, if it came after the store and left it pending: for all but how many
+        groups, how many it may leave, and the number of its line."""
+        last = self._groups[store.thread].last_wait
+        newer = [end for end in last.ends if end >= store.order] if last is not None else []
+        return (last.n, len(newer) - 1, last.place) if newer and last.n >= len(newer) else None
+
     def exited(self, thread: SimThread) -> None:
         """A thread is gone: nobody can wait for its stores any more."""
         groups = self._groups.get(thread)
@@ -108,6 +124,7 @@ class BulkGroups:
         thread = current_thread()
         groups = self._of(thread)
         until = groups.pending_until(n)
+        groups.last_wait = LastWait(n, thread.run.place_number(), tuple(groups.ends))
         if not groups.done_until(until, read_only):
             thread.cut()
             thread.wait(GroupWait("read" if read_only else "write", groups, until))

@@ -9,9 +9,11 @@ There are several planes of the same rows:
 
     order        what a row is ordered after: release and acquire, barriers
     execution    the same, and what was merely executed before: relaxed waits, elect.sync. It equals `order` until used.
-    a space      "shared::cta", "shared::cluster", "global": the part of `order` that a fence has carried to the
-                 asynchronous proxy. Nothing, until a fence is executed.
+    a space      "shared 0" (that of the CTA of rank 0), ..., "global": the part of `order` that a fence has carried to
+                 the asynchronous proxy. Nothing, until a fence is executed.
     "own " + a space    the part that each thread has carried itself, after its own accesses (strict runs only)
+
+Clusters of several CTAs have more of them: see cluster_clocks.
 """
 
 from __future__ import annotations
@@ -21,7 +23,6 @@ from typing import NamedTuple
 import numpy as np
 
 ORDER, EXECUTION = "order", "execution"
-SPACES = ("shared::cta", "shared::cluster", "global")
 NEVER = np.iinfo(np.int32).max  # a tick that nobody ever knows
 
 
@@ -31,10 +32,13 @@ class Issuer(NamedTuple):
     order: np.ndarray
     carried: np.ndarray  # to the asynchronous proxy, in the space that the copy accesses
     own: np.ndarray | None  # the part of that which each thread carried itself; None: not asked for
+    narrow: np.ndarray | None = None  # `order`, and what too narrow a scope orders; None: the same
 
 
 class Clocks:
     """The clocks of one cluster of `threads` threads, whose rows and dimensions are 1 .. threads."""
+
+    COPIES_OF_ORDER: tuple[str, ...] = (EXECUTION,)  # planes that equal `order` until they are used
 
     def __init__(self, threads: int, strict: bool = False):
         self.threads, self._strict = threads, strict
@@ -66,6 +70,14 @@ class Clocks:
         """All of these learn what any of them knows, in every plane."""
         together = self.matrix[:, rows].max(axis=1)
         self.matrix[:, rows] = together[:, None]
+
+    def gather(self, into: int, rows: list[int]) -> None:
+        """`into` holds what any of these knows, and nothing else."""
+        self.matrix[:, into] = self.matrix[:, rows].max(axis=1)
+
+    def tell_all(self, rows: list[int], source: int) -> None:
+        """All of these learn what `source` knows, in every plane."""
+        self.matrix[:, rows] = np.maximum(self.matrix[:, rows], self.matrix[:, [source]])
 
     def meet_in_execution(self, rows: list[int]) -> None:
         """These have been at one point of the program together, which orders no memory."""
@@ -113,6 +125,14 @@ class Clocks:
         """Whether `row` was executed after a tick of a dimension."""
         return self.matrix[self.planes.get(EXECUTION, 0), row, dimension] >= tick
 
+    def executed_until(self, row: int, dimension: int) -> int:
+        """The last tick of a dimension after which `row` was executed."""
+        return int(self.matrix[self.planes.get(EXECUTION, 0), row, dimension])
+
+    def executed_by_any(self, rows: slice, dimension: int, tick: int) -> bool:
+        """Whether one of some rows was executed after a tick of a dimension."""
+        return bool((self.matrix[self.planes.get(EXECUTION, 0), rows, dimension] >= tick).any())
+
     def knows(self, row: int, dimension: int, tick: int) -> bool:
         """Whether `row` is ordered after a tick of a dimension."""
         return self.order[row, dimension] >= tick
@@ -137,7 +157,7 @@ class Clocks:
     def _plane(self, name: str) -> int:
         if name not in self.planes:
             self.planes[name] = len(self.planes)
-            first = self.matrix[0] if name == EXECUTION else np.zeros_like(self.matrix[0])
+            first = self.matrix[0] if name in self.COPIES_OF_ORDER else np.zeros_like(self.matrix[0])
             self.matrix = np.concatenate([self.matrix, first[None]])
             self._take_order()
         return self.planes[name]

@@ -11,16 +11,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tmalab.simulator import conflicts, misuse
-from tmalab.simulator.copies import Load
-from tmalab.simulator.hazards import Access, Hazard
+from tmalab.simulator.conflict_names import WGMMA
+from tmalab.simulator.hazards import COMMON, RANKS, Access, Hazard
+from tmalab.simulator.loads import Load
+from tmalab.simulator.reasons import (
+    FENCED_BY_ANOTHER,
+    NARROW_USED,
+    READ_UNFENCED,
+    SAME_WRITTEN,
+    UNINITIALISED,
+    UNORDERED,
+)
 from tmalab.simulator.records import RECORD
-from tmalab.simulator.shadow import FENCED_BY_ANOTHER, READ_UNFENCED, SAME_WRITTEN, UNINITIALISED, UNORDERED
 from tmalab.texts import text
 
 if TYPE_CHECKING:
     from tmalab.simulator.simulation import Simulation
 
-STRICT = (SAME_WRITTEN, READ_UNFENCED, FENCED_BY_ANOTHER)
+STRICT = (SAME_WRITTEN, READ_UNFENCED, FENCED_BY_ANOTHER, NARROW_USED)
+NO_DETAILS = ("key", "once", "rank", "report", "line", "earlier_line")  # words of a report that its data has elsewhere
 AFTER_READ_TOO_EARLY = "exit-in-flight"  # follows from a read before the wait, which already says it
 
 
@@ -31,6 +40,7 @@ class Collector:
         self._run = run
         self.found = False
         self._hazards: dict[tuple, Hazard] = {}
+        self._ranks: dict[tuple, int] = {}  # by the same keys
         self._warnings: list[str] = []
         self._read_too_early: set[int] = set()  # copies
         self._garbage: dict[int, np.ndarray] = {}  # address in shared memory: the read of what nobody had written
@@ -101,6 +111,12 @@ class Collector:
             if sentence not in self._warnings:
                 self._warnings.append(sentence)
 
+    def doubt(self, key: str, **words: Any) -> None:
+        """A strict run warns of what only the letter of PTX asks for."""
+        sentence = text(f"hazards.strict-{key}", **words)
+        if sentence not in self._warnings:
+            self._warnings.append(sentence)
+
     def cluster_ended(self) -> None:
         """A cluster's threads and copies are done: what was read as garbage was garbage."""
         self._explain_garbage_that_a_load_replaced()
@@ -111,13 +127,13 @@ class Collector:
             self._garbage.clear()
 
     def reports(self) -> list[Hazard]:
-        """All hazards, in the order in which they were found; a deadlock comes after what is behind it."""
-        return sorted(self._hazards.values(), key=lambda hazard: hazard.name == "deadlock")
+        """All hazards: causes before what comes of them, otherwise in the order in which they were found."""
+        return [self._hazards[key] for key in sorted(self._hazards, key=self._ranks.get)]
 
     def _explain_garbage_that_a_load_replaced(self) -> None:
         """Shared memory read as garbage, and loaded later: ordered or not, the reader has not waited for that load."""
         shadow, copies = self._run.cluster.shadow, self._run.copies
-        addresses = [address for address, read in self._garbage.items() if not read["copy"]]
+        addresses = [address for address, read in self._garbage.items() if self._may_wait(read)]
         loads = {address: shadow.writers[address // shadow.grain] for address in addresses}
         replaced = [address for address in addresses if isinstance(copies.get(int(loads[address]["copy"])), Load)]
         if replaced:
@@ -125,6 +141,11 @@ class Collector:
             written = np.array([loads[address] for address in replaced], RECORD)
             writes = np.ones(len(replaced), bool)
             self._explain("shared", UNORDERED, np.array(replaced), reads, written, writes, earlier_wrote=False)
+
+    def _may_wait(self, read: np.ndarray) -> bool:
+        """Whether a read was made by a thread, or by a wgmma, whose threads could have waited."""
+        copy = self._run.copies.get(int(read["copy"]))
+        return copy is None or copy.role == WGMMA
 
     def warnings(self) -> list[str]:
         """What is legal but doubtful."""
@@ -137,14 +158,30 @@ class Collector:
             self._hazards[key].count += count
             return
         sentences = [text(f"hazards.{name}"), *_table(accesses), "  " + _sentence(name, variant, "why", words)]
-        self._hazards[key] = Hazard(name, "\n".join(sentences), accesses, _sentence(name, variant, "fix", words), count)
+        fix = _sentence(name, variant, "fix", words)
+        self._ranks[key] = words.get("rank", RANKS.get(name, COMMON))
+        self._hazards[key] = Hazard(name, "\n".join(sentences), accesses, fix, count, _details(words))
 
 
 def _sentence(name: str, variant: str, part: str, words: dict[str, Any]) -> str:
     """What is missing ("why") or to be written ("fix"), in the words for this variant of a hazard."""
+    if part == "fix" and "code" in words:  # what is written names a barrier as the source does
+        words = {**words, "barrier": words["code"]}
     if variant:
         return text(f"hazards.{name}-{variant}-{part}", **words)
     return text(f"hazards.{name}-{part}", **words)
+
+
+def _details(words: dict[str, Any]) -> dict[str, Any]:
+    """The words that are data: numbers as such."""
+    plain = {name: value for name, value in words.items() if name not in NO_DETAILS}
+    return {name: _number(value) if isinstance(value, str) else value for name, value in plain.items()}
+
+
+def _number(value: str) -> int | str:
+    """The number that stands there, as 1,024."""
+    digits = value.replace(",", "")
+    return int(digits) if digits.isdigit() else value
 
 
 def _table(accesses: list[Access]) -> list[str]:

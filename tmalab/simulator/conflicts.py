@@ -1,8 +1,4 @@
-"""Conflicts of two accesses, put into words: which hazard it is, who did what, what is missing, what to write.
-
-A table says which name a pair of accesses has. The roles are a thread, a load, a store and a cp.async; a load writes
-shared memory and reads global memory, a store the reverse.
-"""
+"""Conflicts of two accesses, put into words: which hazard it is, who did what, what is missing, what to write."""
 
 from __future__ import annotations
 
@@ -12,55 +8,31 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tmalab.simulator.copies import CpAsync, Load, Store
+from tmalab.simulator.conflict_names import (
+    CP_ASYNC,
+    LOAD,
+    PEER,
+    READS,
+    THREAD,
+    WGMMA,
+    WRITES,
+    part_of,
+    unfenced_name,
+    unordered_name,
+    variant_of,
+)
 from tmalab.simulator.hazards import Access
 from tmalab.simulator.memory import WINDOW, Memory
 from tmalab.simulator.naming import element_name, element_of, part_name
-from tmalab.simulator.records import ATOMIC_ACCESS
-from tmalab.simulator.shadow import ON_BARRIER, UNFENCED, UNINITIALISED
+from tmalab.simulator.reasons import ON_BARRIER, TOO_NARROW, UNFENCED, UNINITIALISED
+from tmalab.simulator.records import ATOMIC_ACCESS, MAP_USE, REDUCTION
+from tmalab.simulator.threads import len_of
 from tmalab.texts import text
 
 if TYPE_CHECKING:
+    from tmalab.simulator.cta import Cta
     from tmalab.simulator.mbarrier_objects import Barrier, Waited
     from tmalab.simulator.simulation import Simulation
-
-THREAD, LOAD, STORE, CP_ASYNC = "thread", "load", "store", "cpasync"
-READS, WRITES = "reads", "writes"
-
-# Nothing orders the two: (space, earlier role and access, later role and access): the hazard.
-UNORDERED_NAMES = {
-    ("shared", LOAD, WRITES, THREAD, READS): "read-before-wait",
-    ("shared", LOAD, WRITES, STORE, READS): "read-before-wait",
-    ("shared", CP_ASYNC, WRITES, THREAD, READS): "read-before-wait",
-    ("shared", CP_ASYNC, WRITES, STORE, READS): "read-before-wait",
-    ("shared", LOAD, WRITES, THREAD, WRITES): "overwrite-in-use",
-    ("shared", LOAD, WRITES, LOAD, WRITES): "overwrite-in-use",
-    ("shared", LOAD, WRITES, CP_ASYNC, WRITES): "overwrite-in-use",
-    ("shared", CP_ASYNC, WRITES, THREAD, WRITES): "overwrite-in-use",
-    ("shared", CP_ASYNC, WRITES, LOAD, WRITES): "overwrite-in-use",
-    ("shared", CP_ASYNC, WRITES, CP_ASYNC, WRITES): "overwrite-in-use",
-    ("shared", THREAD, READS, LOAD, WRITES): "overwrite-in-use",
-    ("shared", THREAD, WRITES, LOAD, WRITES): "overwrite-in-use",
-    ("shared", THREAD, READS, CP_ASYNC, WRITES): "overwrite-in-use",
-    ("shared", THREAD, WRITES, CP_ASYNC, WRITES): "overwrite-in-use",
-    ("shared", STORE, READS, LOAD, WRITES): "overwrite-in-use",
-    ("shared", STORE, READS, CP_ASYNC, WRITES): "overwrite-in-use",
-    ("shared", STORE, READS, THREAD, WRITES): "store-source-reuse",
-    ("global", STORE, WRITES, THREAD, READS): "store-not-waited",
-    ("global", STORE, WRITES, THREAD, WRITES): "store-not-waited",
-    ("global", STORE, WRITES, LOAD, READS): "store-not-waited",
-    ("global", STORE, WRITES, CP_ASYNC, READS): "store-not-waited",
-    ("global", STORE, WRITES, STORE, WRITES): "store-not-waited",
-    ("global", LOAD, READS, THREAD, WRITES): "overwrite-in-use",
-    ("global", LOAD, READS, STORE, WRITES): "overwrite-in-use",
-    ("global", CP_ASYNC, READS, THREAD, WRITES): "overwrite-in-use",
-    ("global", CP_ASYNC, READS, STORE, WRITES): "overwrite-in-use",
-}  # all others are data races
-# Some pairs have another name where what was read, or overwritten, was garbage: the order in which they happen is luck.
-BEFORE_THE_LOAD = {("shared", THREAD, READS, LOAD, WRITES), ("shared", STORE, READS, LOAD, WRITES)}
-WRITTEN_LATE = ("shared", STORE, READS, THREAD, WRITES)
-WRITTEN_EARLY = ("shared", THREAD, WRITES, STORE, READS)
-OTHER_SPACE = {"shared": "global", "global": "shared::cta"}  # where a fence of the wrong space has gone
 
 Explained = tuple[str, str, list[Access], dict[str, Any]]  # name, variant, accesses, words
 
@@ -81,9 +53,68 @@ class Conflict:
 
     @property
     def memory(self) -> Memory:
-        if self.space == "global":
-            return self.run.memory
-        return self.run.cluster.ctas[self.address // WINDOW].memory
+        return self.run.memory if self.space == "global" else self.cta.memory
+
+    @property
+    def cta(self) -> Cta:
+        """The CTA whose shared memory it is."""
+        return self.run.cluster.ctas[self.address // WINDOW]
+
+    @property
+    def fenced_space(self) -> str:
+        """The memory, as proxy fences name it."""
+        return "global" if self.space == "global" else self.cta.space
+
+    @property
+    def between_ctas(self) -> bool:
+        """Whether threads of two CTAs made the accesses, or issued them."""
+        return self.number_of_cta(self.earlier) != self.number_of_cta(self.later)
+
+    @property
+    def between_clusters(self) -> bool:
+        """Whether the earlier access was made in another cluster, which nothing in the kernel orders."""
+        return bool(self.earlier["cluster"] != self.run.cluster.number)
+
+    @property
+    def one_copy_by_two(self) -> bool:
+        """Whether two threads issued the same copy, at one line of the source."""
+        one, other = (self.run.copies.get(int(record["copy"])) for record in (self.earlier, self.later))
+        if one is None or other is None or one.thread is other.thread or one.cta is not other.cta:
+            return False
+        return (one.place, one.what) == (other.place, other.what)
+
+    @property
+    def too_weak_a_wait(self) -> tuple[int, int, int] | None:
+        """The wait of the storing thread that came after the store and left it pending."""
+        store = self.run.copies.get(int(self.earlier["copy"]))
+        if store is None or store.lands_in_shared or store.role in (CP_ASYNC, WGMMA) or self.between_clusters:
+            return None
+        return store.cta.bulk_groups.too_weak_for(store)
+
+    @property
+    def load_ran_ahead(self) -> bool:
+        """Whether a load fills a stage again of which its issuer cannot know that the reader has even waited for it."""
+        load = self.run.copies.get(int(self.earlier["copy"]))
+        barrier = getattr(load, "barrier", None)
+        if barrier is None or self.later_writes or self.between_clusters:
+            return False
+        if self.role(self.later) not in (THREAD, WGMMA):
+            return False
+        reader = self.run.thread(int(self.later["thread"]))
+        waited = reader.waits.get(barrier.address)
+        phase = load.tick - 1 if load.tick is not None else barrier.machine.phase
+        if waited is None or not waited.news or load.began < phase:  # late in a phase that began early: no refill
+            return False
+        return waited.phase == phase > 0 and load.knew[reader.row] < waited.segment
+
+    def number_of_cta(self, record: np.ndarray) -> int:
+        """The number in the grid of the CTA of an access's thread."""
+        return int(record["thread"]) // len_of(self.run.launch.block)
+
+    def role(self, record: np.ndarray) -> str:
+        """Who made an access."""
+        copy = self.run.copies.get(int(record["copy"]))
+        return THREAD if copy is None else copy.role
 
     @property
     def array(self) -> str:
@@ -98,73 +129,35 @@ class Conflict:
 
 def explained(conflict: Conflict) -> Iterator[Explained]:
     """The hazards that a conflict is: one, and where a wait had the wrong parity that as well."""
-    earlier, later = _role(conflict, conflict.earlier), _role(conflict, conflict.later)
+    earlier = part_of(conflict.role(conflict.earlier), conflict.earlier_wrote)
+    later = part_of(conflict.role(conflict.later), conflict.later_writes)
     accesses = [_access(conflict, conflict.later, conflict.later_writes, True)]
     words = _words(conflict)
     if conflict.why == UNINITIALISED:
-        yield "uninitialised-read", later, accesses, words
+        combines = conflict.later["how"] == REDUCTION and conflict.space == "shared"
+        yield "uninitialised-read", "combined" if combines else later, accesses, words
         return
     accesses.append(_access(conflict, conflict.earlier, conflict.earlier_wrote, False))
     if conflict.why == ON_BARRIER:
         yield "barrier-as-memory", "", accesses, words
         return
     if conflict.why == UNFENCED:
-        yield _unfenced_name(conflict), WRITES if conflict.later_writes else READS, accesses, words
+        yield unfenced_name(conflict), WRITES if conflict.later_writes else READS, accesses, words
         return
-    name = _unordered_name(conflict, earlier, later)
+    if conflict.why == TOO_NARROW:
+        yield "scope-too-narrow", "", accesses, words
+        return
+    in_vain = conflict.space == "shared" and later == LOAD and _last_wait(conflict, conflict.earlier, conflict.later)
+    name = unordered_name(conflict, earlier, later, bool(in_vain))
     if name == "read-before-wait" and later == LOAD:  # the read came first, by luck: told the other way round
         accesses = [_access(conflict, conflict.earlier, False, True), _access(conflict, conflict.later, True, False)]
         words = _words(conflict, swapped=True)
         yield name, later, accesses, words
         yield from _wrong_parity(conflict, conflict.earlier, conflict.later, accesses, words)
         return
-    yield name, _variant(name, earlier), accesses, words
+    yield name, variant_of(conflict, name, earlier), accesses, words
     if name == "read-before-wait":
         yield from _wrong_parity(conflict, conflict.later, conflict.earlier, accesses, words)
-
-
-def _unordered_name(conflict: Conflict, earlier: str, later: str) -> str:
-    key = (
-        conflict.space,
-        earlier,
-        WRITES if conflict.earlier_wrote else READS,
-        later,
-        WRITES if conflict.later_writes else READS,
-    )
-    name = UNORDERED_NAMES.get(key, "data-race")
-    if name == "store-not-waited":
-        return _of_store(conflict, later)
-    if key in BEFORE_THE_LOAD and (conflict.was_garbage or _last_wait(conflict, conflict.earlier, conflict.later)):
-        return "read-before-wait"
-    if key == WRITTEN_LATE and conflict.was_garbage:
-        return "data-race"
-    if key == WRITTEN_EARLY and not conflict.earlier["fresh"]:
-        return "store-source-reuse"
-    return name
-
-
-def _of_store(conflict: Conflict, later: str) -> str:
-    """A store whose write is not known: never committed, not waited for, or waited for by one that nothing orders."""
-    copy = conflict.run.copies[int(conflict.earlier["copy"])]
-    if conflict.earlier["cluster"] != conflict.run.cluster.number:
-        return "data-race"
-    groups = copy.cta.bulk_groups
-    if later != STORE and groups.is_open(copy):
-        return "store-not-committed"
-    return "data-race" if groups.is_known(copy) else "store-not-waited"
-
-
-def _unfenced_name(conflict: Conflict) -> str:
-    """Whether a fence was there, but for another space."""
-    cta = conflict.run.copies[int(conflict.later["copy"])].cta
-    row = int(conflict.run.copies[int(conflict.later["copy"])].thread.row)
-    carried = cta.clocks.carried(row, OTHER_SPACE[conflict.space])
-    elsewhere = carried[conflict.earlier["dimension"]] >= conflict.earlier["tick"]
-    return "proxy-fence-space" if elsewhere else "missing-proxy-fence"
-
-
-def _variant(name: str, earlier: str) -> str:
-    return earlier if name in ("read-before-wait", "overwrite-in-use") else ""
 
 
 def _last_wait(conflict: Conflict, reader: np.ndarray, load: np.ndarray) -> tuple[Barrier, Waited] | None:
@@ -178,30 +171,32 @@ def _wrong_parity(
     conflict: Conflict, reader: np.ndarray, load: np.ndarray, accesses: list[Access], words: dict[str, Any]
 ) -> Iterator[Explained]:
     """The reader did wait on the load's barrier, but for a phase that was over before."""
-    found = _last_wait(conflict, reader, load) if not reader["copy"] else None
+    found = _last_wait(conflict, reader, load) if conflict.role(reader) in (THREAD, WGMMA) else None
     if found is None:
         return
     barrier, waited = found
     place = conflict.run.source.places[waited.place]
     does = text("hazards.does-waited", barrier=barrier.name, parity=waited.parity)
     wait = Access(
-        accesses[0].who, does, "wait", accesses[0].thread, *(place or (None, None)), "shared", array=barrier.name
+        str(conflict.run.thread(int(reader["thread"]))),
+        does,
+        "wait",
+        accesses[0].thread,
+        *(place or (None, None)),
+        "shared",
+        array=barrier.name,
     )
     yield "wrong-parity", "early", [wait, *accesses], {**words, "parity": waited.parity, "right": 1 - waited.parity}
-
-
-def _role(conflict: Conflict, record: np.ndarray) -> str:
-    copy = conflict.run.copies.get(int(record["copy"]))
-    return {Load: LOAD, Store: STORE, CpAsync: CP_ASYNC}.get(type(copy), THREAD)
 
 
 def _access(conflict: Conflict, record: np.ndarray, writes: bool, is_later: bool) -> Access:
     """One of the two accesses in words."""
     run, memory = conflict.run, conflict.memory
-    role, copy = _role(conflict, record), run.copies.get(int(record["copy"]))
+    role, copy = conflict.role(record), run.copies.get(int(record["copy"]))
     where = element_name(memory, conflict.place_in_memory)
     array, index = element_of(memory, conflict.place_in_memory)
     found = memory.allocation(conflict.place_in_memory)
+    elsewhere = conflict.space == "shared" and conflict.number_of_cta(record) != conflict.cta.number
     verb = WRITES if writes else READS
     note = ""
     if role == THREAD:
@@ -212,16 +207,40 @@ def _access(conflict: Conflict, record: np.ndarray, writes: bool, is_later: bool
             kind, does = "init", text("hazards.does-init", barrier=where)
     else:
         kind = role
-        who = text(f"hazards.who-{role}", tile=part_name(copy.cta.memory, copy.address))
-        time = "later" if is_later else "earlier"
-        does = text(f"hazards.does-{time}-{verb}", where=where)
-        if isinstance(copy, Load) and 0 < copy.landed < copy.bytes:
-            note = text("hazards.landed", landed=f"{copy.landed:,}", bytes=f"{copy.bytes:,}")
+        who = copy_name(copy)
+        verb = "uses" if record["how"] == MAP_USE else "combines" if record["how"] == REDUCTION else verb
+        open_ended = not is_later and conflict.why != UNFENCED  # nothing says that it is over
+        does = text(f"hazards.does-{'earlier' if open_ended else 'later'}-{verb}", where=where)
+        note = _note(copy, elsewhere or conflict.one_copy_by_two)
     place = run.source.places[int(record["place"])]
     return Access(
         who, does, kind, int(record["thread"]), *(place or (None, None)), conflict.space, array, index,
         conflict.place_in_memory, found.array.itemsize if found else 1, note,
     )  # fmt: skip
+
+
+def _between(*lines: int) -> str:
+    """Two lines in their order, or what different threads do at one."""
+    first, *rest = sorted(set(lines)) or ["?"]
+    return text("hazards.between-lines", first=first, second=rest[0]) if rest else text("hazards.at-line", line=first)
+
+
+def copy_name(copy: Any) -> str:
+    """`the load of ring[1]`; what it is called by lies in the shared memory of its CTA."""
+    if copy.role == WGMMA:
+        a, b = (part and part_name(copy.cta.memory, part.address) for part in (copy.a, copy.b))
+        return text("hazards.who-wgmma", a=a, b=b) if a else text("hazards.who-wgmma-registers", b=b)
+    if copy.role == PEER:
+        tile = part_name(copy.thread.cta.memory, copy.source)
+        return text("hazards.who-peer", tile=tile, cta=copy.cta.name)
+    tile = part_name(copy.cta.memory, copy.address)
+    return text(f"hazards.who-{copy.role}", tile=tile if copy.cta is copy.thread.cta else copy.cta.titled(tile))
+
+
+def _note(copy: Any, elsewhere: bool) -> str:
+    if copy.lands_in_shared and 0 < copy.landed < copy.bytes:
+        return text("hazards.landed", landed=f"{copy.landed:,}", bytes=f"{copy.bytes:,}")
+    return text("hazards.issued-by", thread=copy.thread) if elsewhere else ""
 
 
 def _words(conflict: Conflict, swapped: bool = False) -> dict[str, Any]:
@@ -232,14 +251,19 @@ def _words(conflict: Conflict, swapped: bool = False) -> dict[str, Any]:
     words = {
         "line": later.line if later else "?",
         "earlier_line": earlier.line if earlier else "?",
+        "between": _between(*(place.line for place in (earlier, later) if place)),
         "array": conflict.array,
         "earlier": run.thread_name(int(conflict.earlier["thread"])),
         "later": run.thread_name(int(conflict.later["thread"])),
     }
+    if conflict.too_weak_a_wait is not None:
+        pending, allowed, place = conflict.too_weak_a_wait
+        wait = run.source.places[place]
+        words.update(pending=pending, allowed=allowed, wait_line=wait.line if wait else "?")
     for record in (conflict.later, conflict.earlier):
         copy = run.copies.get(int(record["copy"]))
         barrier = getattr(copy, "barrier", None)
         if barrier is not None:
             phase = copy.tick - 1 if copy.tick is not None else barrier.machine.phase
-            words.update(barrier=barrier.name, phase=phase, parity=phase & 1)
+            words.update(barrier=barrier.title, code=barrier.name, phase=phase, parity=phase & 1)
     return {"barrier": text("hazards.its-barrier"), "phase": "?", "parity": "?", **words}

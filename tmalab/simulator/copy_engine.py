@@ -2,71 +2,98 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tmalab import reference
+from tmalab.copy_checks import check_reduce
+from tmalab.data_types import Interleave
 from tmalab.faults import TmaFault
-from tmalab.simulator.clocks import NEVER
+from tmalab.im2col_map import Im2colMap
+from tmalab.simulator.bulk_engine import BulkCopies
 from tmalab.simulator.context import current_thread
-from tmalab.simulator.copies import Copy, CpAsync, Load, Store
+from tmalab.simulator.copies import CpAsync
+from tmalab.simulator.issue import CHUNK
+from tmalab.simulator.loads import Load, PeerCopy, Target, TensorLoad
 from tmalab.simulator.memory import WINDOW
-from tmalab.simulator.records import ASYNC, CP_ASYNC, record
-from tmalab.tensor_map import TensorMap
+from tmalab.simulator.multicast import targets
+from tmalab.simulator.stores import TensorReduction, TensorStore
+from tmalab.swizzle import PATTERNS
 from tmalab.texts import text
 
 if TYPE_CHECKING:
-    from tmalab.simulator.arrays import Array
     from tmalab.simulator.cta import Cta
     from tmalab.simulator.threads import SimThread
+    from tmalab.tensor_map import TensorMap
 
-CHUNK = 16  # bytes that a copy through a map moves as one
 UNKNOWN_LOADS = 64  # loads that nobody is known to have waited for, before it is looked through them again
 
+AnyMap = "TensorMap | MapInMemory"
 
-class CopyEngine:
+
+class CopyEngine(BulkCopies):
     """What the threads of one CTA have copied. The methods are the instructions, for the thread that is running."""
 
     def __init__(self, cta: Cta):
-        self._cta = cta
-        self._loads: list[Load] = []  # that perhaps nobody has waited for
+        super().__init__(cta)
+        self._loads: list[Load] = []  # into this CTA, that perhaps nobody has waited for
+        self._sources: list[PeerCopy] = []  # out of it, whose end perhaps nobody here knows
 
-    def load(self, destination: int, tensor_map: TensorMap, coordinates: tuple[int, ...], bar: int) -> None:
-        """cp.async.bulk.tensor, global to shared memory."""
+    def load(
+        self,
+        destination: int,
+        tensor_map: AnyMap,
+        coordinates: tuple[int, ...],
+        bar: int,
+        offsets: tuple[int, ...] | None = None,
+        mask: int | None = None,
+    ) -> None:
+        """cp.async.bulk.tensor, global to shared memory. `offsets`: of an im2col map; `mask`: CTAs, of a multicast."""
         thread = current_thread()
-        footprint = reference.load_footprint(tensor_map, coordinates, destination, WINDOW)
-        self._check_extent(thread, tensor_map, destination, footprint.shared, footprint.global_stops)
-        barrier = self._cta.mbarriers.for_copy(thread, bar)
-        copy = Load(thread, tensor_map, coordinates, destination, barrier, footprint)
-        self._loads.append(copy)
-        dimension = barrier.dimension if barrier is not None else 0
-        self._issue(copy, (dimension, NEVER), (dimension, NEVER), writes_shared=True)
-        thread.run.note(thread, "load", barrier, copy.bytes, copy=copy)
-        self._fly(copy)
+        tensor_map, place = self._cta.maps.resolved(tensor_map)
+        check_mode(tensor_map, len(coordinates), offsets is not None)
+        footprint = reference.load_footprint(tensor_map, coordinates, destination, WINDOW, offsets)
+        self._check_tile(thread, destination, footprint.shared)
+        self._look_at_pattern(thread, tensor_map, destination)
+        self._check_box(tensor_map, footprint.global_stops)
 
-    def store(self, tensor_map: TensorMap, coordinates: tuple[int, ...], source: int) -> None:
+        def make(target: Target) -> Load:
+            return TensorLoad(thread, target, footprint, tensor_map, coordinates, offsets)
+
+        self._load(thread, make, targets(thread, destination, bar, mask), mask=mask, map_place=place)
+
+    def store(self, tensor_map: AnyMap, coordinates: tuple[int, ...], source: int, im2col: bool = False) -> None:
         """cp.async.bulk.tensor, shared to global memory."""
-        thread = current_thread()
-        footprint = reference.store_footprint(tensor_map, coordinates, source, WINDOW)
-        self._check_extent(thread, tensor_map, source, footprint.shared, footprint.global_stops)
-        copy = Store(thread, tensor_map, coordinates, source, footprint)
-        groups = self._cta.bulk_groups.issue(copy)
-        self._issue(copy, (groups.read, copy.order), (groups.written, copy.order), writes_shared=False)
-        thread.run.note(thread, "store", None, copy.bytes, copy=copy)
-        self._fly(copy)
+        self._store_tile(tensor_map, coordinates, source, im2col, TensorStore, reference.store_footprint)
 
-    def prefetch(self, tensor_map: TensorMap, coordinates: tuple[int, ...]) -> None:
+    def reduce(
+        self, op: str, tensor_map: AnyMap, coordinates: tuple[int, ...], source: int, im2col: bool = False
+    ) -> None:
+        """cp.reduce.async.bulk.tensor"""
+
+        def make(*arguments: Any) -> TensorReduction:
+            return TensorReduction(*arguments, op)
+
+        def footprint(tm: TensorMap, *rest: Any) -> reference.StoreFootprint:
+            check_reduce(op, tm)
+            return reference.store_footprint(tm, *rest)
+
+        self._store_tile(tensor_map, coordinates, source, im2col, make, footprint)
+
+    def prefetch(
+        self, tensor_map: AnyMap, coordinates: tuple[int, ...], offsets: tuple[int, ...] | None = None
+    ) -> None:
         """cp.async.bulk.prefetch.tensor changes no data; its coordinates are checked as a load's."""
-        reference.check_load(tensor_map, coordinates, 0)
+        tensor_map, place = self._cta.maps.resolved(tensor_map)
+        check_mode(tensor_map, len(coordinates), offsets is not None)
+        reference.check_load(tensor_map, coordinates, 0, im2col_offsets=offsets)
+        if place is not None:
+            self._cta.maps.used(current_thread(), place)
 
-    def prefetch_map(self, tensor_map: TensorMap) -> None:
+    def prefetch_map(self, tensor_map: AnyMap) -> None:
         """prefetch.tensormap changes no data."""
-
-    def map_at(self, place: Array) -> TensorMap:
-        """The map in the 128 bytes of global memory at an array's first element."""
-        start = place.address - self._cta.run.memory.base
-        return TensorMap.decode(self._cta.run.memory.bytes[start : start + 128].tobytes())
 
     def cp_async(self, destination: int, source: int, bytes: int) -> None:
         """cp.async: the copy of one thread, through the generic proxy."""
@@ -78,96 +105,102 @@ class CopyEngine:
         copy = CpAsync(thread, destination, source, bytes)
         self._cta.cp_async_groups.issue(copy)
         self._issue_cp_async(copy)
-        self._fly(copy)
+        self._fly([copy])
+
+    # What becomes of loads.
+
+    def expect(self, copy: Load) -> None:
+        """A load is on its way into this CTA."""
+        self._loads.append(copy)
+        self._cta.tiles.loaded(copy)
+        if len(self._loads) > UNKNOWN_LOADS:
+            self._forget_known_loads()
+
+    def lend(self, copy: PeerCopy) -> None:
+        """A copy reads this CTA's shared memory until its end."""
+        self._sources.append(copy)
+        if len(self._sources) > UNKNOWN_LOADS:
+            self._forget_known_loads()
 
     def landed(self, copy: Load) -> None:
         """A load is complete: whoever waits for the phase of its last bytes knows of it."""
         cluster, run = self._cta.cluster, self._cta.run
-        cluster.shadow.landed(self._shared_units(copy.footprint.shared), copy.number, copy.tick, wrote=True)
-        run.log.world.shadow.landed(None, copy.number, copy.tick, wrote=False)
+        units = self._shared_units(copy.cta, copy.footprint.shared)
+        cluster.shadow.landed(units, copy.number, copy.tick, wrote=True)
+        if copy.read_tick is None:  # a multicast's read is known otherwise
+            source = cluster.shadow if isinstance(copy, PeerCopy) else run.log.world.shadow
+            source.landed(None, copy.number, copy.tick, wrote=False)
 
     def exited(self) -> None:
-        """The CTA is gone: nothing may still be on its way into it."""
+        """The CTA is gone: nothing may still be on its way into it, or out of its memory to a peer."""
         self._forget_known_loads()
         if self._loads:
             self._cta.run.log.check()  # a read before the wait is the first thing to say
         for copy in self._loads:
             copy.thread.tell("exit-in-flight", copy=copy)
+        for copy in self._sources:
+            if copy not in self._loads:
+                copy.thread.tell("exit-in-flight", copy=copy, source=True)
 
-    # How it works.
+    def _forget_known_loads(self) -> None:
+        self._loads = [copy for copy in self._loads if not self._is_known(copy)]
+        self._sources = [copy for copy in self._sources if not self._is_known(copy)]
 
-    def _fly(self, copy: Copy) -> None:
-        run = self._cta.run
-        self._cta.cluster.in_flight.append(copy)
-        self._cta.cluster.issued.append(copy)
-        if len(self._loads) > UNKNOWN_LOADS:
-            self._forget_known_loads()
-        if run.policy.landing == "earliest":
-            run.land(copy)
-        copy.thread.give_way()
+    def _is_known(self, copy: Load) -> bool:
+        """Whether a thread of this CTA knows of a copy's end."""
+        return copy.tick is not None and self._cta.executed_after(copy.barrier.dimension, copy.tick)
 
-    def _issue(self, copy: Load | Store, read: tuple[int, int], written: tuple[int, int], writes_shared: bool) -> None:
-        """Tell the shadow memories what the copy reads and writes, ordered after its issuer so far.
+    # Tiles.
 
-        `read`, `written`: the dimension and tick by which others will know that it has read or written.
-        """
-        thread, run = copy.thread, self._cta.run
-        if not run.log.tracking:
-            return
-        thread.cut()
-        run.log.check()
-        shared, world = self._cta.cluster.shadow, run.log.world.shadow
-        places = self._shared_units(copy.footprint.shared)
-        base = run.memory.base
-        rows = world.units(copy.footprint.global_starts - base, copy.footprint.global_stops - base)
-        in_shared, in_world = (self._cta.clocks.issuing(thread.row, space) for space in ("shared::cta", "global"))
-        reads, writes = self._record(copy, *read), self._record(copy, *written)
-        if writes_shared:
-            world.issue_read(rows, reads, in_world)
-            shared.issue_write(places, writes, in_shared)
-        else:
-            shared.issue_read(places, reads, in_shared)
-            world.issue_write(rows, writes, in_world)
-
-    def _issue_cp_async(self, copy: CpAsync) -> None:
-        thread, run = copy.thread, self._cta.run
-        if not run.log.tracking:
-            return
-        thread.cut()
-        run.log.check()
-        made = record(
-            copy.dimension, copy.order, self._cta.cluster.number, CP_ASYNC, copy.number, thread.number, copy.place
-        )
-        issuer = self._cta.clocks.issuing(thread.row, "shared::cta")
-        shared, world = self._cta.cluster.shadow, run.log.world.shadow
-        start = np.array([copy.source - run.memory.base])
-        world.issue_read(world.units(start, start + copy.bytes), made, issuer)
-        start = np.array([copy.address + self._cta.note_offset])
-        shared.issue_write(shared.units(start, start + copy.bytes), made, issuer)
-
-    def _record(self, copy: Copy, dimension: int, tick: int) -> np.ndarray:
-        return record(dimension, tick, self._cta.cluster.number, ASYNC, copy.number, copy.thread.number, copy.place)
-
-    def _shared_units(self, chunks: np.ndarray) -> np.ndarray:
-        starts = chunks + self._cta.note_offset
-        return self._cta.cluster.shadow.units(starts, starts + CHUNK)
-
-    def _check_extent(
-        self, thread: SimThread, tensor_map: TensorMap, address: int, chunks: np.ndarray, stops: np.ndarray
+    def _store_tile(
+        self,
+        tensor_map: AnyMap,
+        coordinates: tuple[int, ...],
+        source: int,
+        im2col: bool,
+        make: Callable[..., TensorStore],
+        footprint_of: Callable[..., reference.StoreFootprint],
     ) -> None:
-        """A tile that leaves its array, or a box that leaves its buffer."""
-        allocation = self._cta.memory.allocation(address)
-        stop = int(chunks.max()) + CHUNK if len(chunks) else address
-        if stop > self._cta.memory.top:
-            values = {"address": hex(address), "stop": hex(stop), "end": hex(self._cta.memory.top)}
-            raise TmaFault("illegal_address", text("simulator.past-shared", **values))
-        if allocation is None or stop > allocation.stop:
-            thread.tell("out-of-bounds", copy_address=address, copy_stop=stop, allocation=allocation)
+        thread = current_thread()
+        tensor_map, place = self._cta.maps.resolved(tensor_map)
+        check_mode(tensor_map, len(coordinates), im2col)
+        footprint = footprint_of(tensor_map, coordinates, source, WINDOW)
+        self._check_tile(thread, source, footprint.shared)
+        self._look_at_pattern(thread, tensor_map, source)
+        self._check_box(tensor_map, footprint.global_stops)
+        copy = make(thread, source, footprint, tensor_map, coordinates)
+        self._check_clip(copy)
+        self._store(copy, place)
+
+    def _check_box(self, tensor_map: TensorMap, stops: np.ndarray) -> None:
+        """A box that leaves its buffer."""
         end = self._cta.run.memory.buffer_stop(tensor_map.global_address)
         if end is None or (len(stops) and int(stops.max()) > end + -end % CHUNK):
             raise TmaFault("illegal_address", text("simulator.past-buffer", address=hex(tensor_map.global_address)))
 
-    def _forget_known_loads(self) -> None:
-        clocks, cta = self._cta.clocks, self._cta
-        known = clocks.order[cta.first_row : cta.first_row + len(cta.threads)].max(axis=0)
-        self._loads = [copy for copy in self._loads if copy.tick is None or known[copy.barrier.dimension] < copy.tick]
+    def _look_at_pattern(self, thread: SimThread, tensor_map: TensorMap, address: int) -> None:
+        """A tile that does not begin where the pattern of its swizzle does: legal, but its chunks lie otherwise."""
+        pattern = PATTERNS[tensor_map.swizzle]
+        shift = address % pattern.period
+        if shift:
+            swizzle = {"swizzle": tensor_map.swizzle.name, "period": pattern.period, "rows": shift // pattern.span}
+            thread.run.doubt("pattern-shifted", thread.place(), address=hex(address), **swizzle)
+
+    def _check_clip(self, copy: TensorStore) -> None:
+        """The clip at 16 bytes: what lies behind the rows of the tensor is written as well."""
+        tensor_map, footprint = copy.tensor_map, copy.footprint
+        if not len(footprint.global_starts) or tensor_map.interleave != Interleave.NONE:
+            return
+        width = int(footprint.global_stops[0] - footprint.global_starts[0])
+        row = tensor_map.global_dim[0] * tensor_map.element_size
+        over = copy.coordinates[0] * tensor_map.element_size + width - row
+        if over > 0:
+            copy.thread.tell("clip-overwrites", copy=copy, row=row, over=over)
+
+
+def check_mode(tensor_map: TensorMap, rank: int, im2col: bool) -> None:
+    """The fault of a copy of another rank than its map's, or in another mode (measured, H200)."""
+    if rank != tensor_map.rank:
+        raise TmaFault("illegal_instruction", text("simulator.wrong-rank", rank=rank, of_map=tensor_map.rank))
+    if im2col != isinstance(tensor_map, Im2colMap):
+        raise TmaFault("illegal_instruction", text(f"simulator.wrong-mode-{'im2col' if im2col else 'tiled'}"))

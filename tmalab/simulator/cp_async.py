@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tmalab.simulator import mbarrier_rules
 from tmalab.simulator.context import current_thread
 from tmalab.simulator.copies import LateArrive
 from tmalab.simulator.waits import GroupWait
@@ -62,16 +63,18 @@ class CpAsyncGroups:
     def mbarrier_arrive(self, bar: int, noinc: bool) -> None:
         """cp.async.mbarrier.arrive: arrives when the thread's earlier cp.async have landed."""
         thread = current_thread()
-        barrier = self._cta.mbarriers.for_copy(thread, bar)
+        barrier = self._cta.mbarriers.for_thread(thread, bar)
         if barrier is None:
             return
         if not noinc:
+            mbarrier_rules.promised(barrier, thread, of_copies=True)
             barrier.machine.pending_count += 1
         copies = self._of(thread)
         late = LateArrive(thread, barrier, copies.dimension, copies.issued)
         self._cta.cluster.in_flight.append(late)
         if self._cta.run.policy.landing == "earliest":
             self._cta.run.land(late)
+        thread.run.note(thread, "cp_async_mbarrier_arrive", barrier, int(noinc), copy=late)
 
     def in_flight_until(self, thread: SimThread, number: int) -> bool:
         """Whether one of a thread's cp.async up to a number has not landed."""

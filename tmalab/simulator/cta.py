@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tmalab.simulator.arrays import Array
 from tmalab.simulator.bulk_groups import BulkGroups
 from tmalab.simulator.clocks import Clocks
+from tmalab.simulator.cluster_barrier import ClusterBarrier
+from tmalab.simulator.cluster_clocks import ClusterClocks
 from tmalab.simulator.copy_engine import CopyEngine
 from tmalab.simulator.cp_async import CpAsyncGroups
 from tmalab.simulator.cta_barriers import CtaBarriers
 from tmalab.simulator.fences import Fences
-from tmalab.simulator.mbarriers import Mbarriers
-from tmalab.simulator.memory import WINDOW, SharedMemory
-from tmalab.simulator.naming import barrier_name
+from tmalab.simulator.maps import Maps
+from tmalab.simulator.memory import WINDOW, SharedLayout, SharedMemory
+from tmalab.simulator.naming import barrier_name, cta_name
+from tmalab.simulator.peers import Peers
+from tmalab.simulator.register_pool import RegisterPool
+from tmalab.simulator.remote_mbarriers import ClusterMbarriers
 from tmalab.simulator.shadow import Shadow
 from tmalab.simulator.threads import Dim3, SimThread, len_of
+from tmalab.simulator.tiles import Tiles
+from tmalab.simulator.together import Together
+from tmalab.simulator.warp_matrices import WarpMatrices
 from tmalab.simulator.warps import Warps
+from tmalab.simulator.wgmma import TensorCore
+from tmalab.texts import text
 
 if TYPE_CHECKING:
     from tmalab.simulator.copies import Copy
+    from tmalab.simulator.loads import Load
     from tmalab.simulator.simulation import Simulation
 
 COARSE_GRAIN = 16  # bytes: the shadow looks closer as arrays of smaller elements come
@@ -31,7 +42,8 @@ class Cta:
 
     number      its linear number in the grid; `index3` its x, y, z
     rank        its rank in the cluster
-    first_row   the row of its thread 0 in the cluster's clocks
+    rows        its threads' rows in the cluster's clocks, from `first_row` on
+    space       its shared memory, as the clocks call it
     """
 
     def __init__(self, cluster: Cluster, index3: Dim3, rank: int):
@@ -40,18 +52,35 @@ class Cta:
         grid = run.launch.grid
         self.number = index3.x + grid[0] * (index3.y + grid[1] * index3.z)
         self.first_row = 1 + rank * len_of(run.launch.block)
-        self.note_offset = rank * WINDOW
-        self.memory = SharedMemory(run.log.shared, self.note_offset)
-        self.mbarriers = Mbarriers(self)
-        self.copies = CopyEngine(self)
+        self.rows = slice(self.first_row, self.first_row + len_of(run.launch.block))
+        self.space, self.note_offset = f"shared {rank}", rank * WINDOW
+        self.memory = SharedMemory(run.log.shared, cluster.layout, self.note_offset)
+        self.peers, self.maps = Peers(self), Maps(self)
+        self.mbarriers = ClusterMbarriers(self)
+        self.copies, self.tiles = CopyEngine(self), Tiles(self)
         self.bulk_groups, self.cp_async_groups = BulkGroups(self), CpAsyncGroups(self)
         self.fences, self.barriers, self.warps = Fences(self), CtaBarriers(self), Warps(self)
+        self.together, self.wgmma, self.matrices = Together(self), TensorCore(self), WarpMatrices(self)
         self.threads = [SimThread(self, index) for index in range(len_of(run.launch.block))]
+        self.registers = RegisterPool(self)
         self.alive = len(self.threads)
 
     def name_of(self, address: int) -> str:
         """What the barrier at an address of the shared window is called."""
         return barrier_name(self.memory, address)
+
+    def titled(self, name: str) -> str:
+        """A name of something in this CTA, with the CTA where its cluster has several."""
+        return name if not self.cluster.has_peers else text("hazards.of-cta", name=name, cta=self.name)
+
+    @property
+    def name(self) -> str:
+        """`CTA 2`"""
+        return cta_name(self.run.launch, self.number)
+
+    def executed_after(self, dimension: int, tick: int) -> bool:
+        """Whether one of its threads was executed after a tick of a dimension."""
+        return self.clocks.executed_by_any(self.rows, dimension, tick)
 
     def live(self) -> Iterator[SimThread]:
         """The threads that have not exited."""
@@ -70,9 +99,14 @@ class Cta:
         self.bulk_groups.exited(thread)
         self.barriers.exited(thread)
         self.warps.exited(thread)
+        self.together.exited(thread)
+        self.wgmma.exited(thread)
+        self.registers.exited(thread)
+        self.cluster.barrier.exited(thread)
         self.run.scheduler.progress += 1
         if not self.alive:
             self.copies.exited()
+            self.peers.exited()
             self.mbarriers.exited()
 
 
@@ -83,13 +117,16 @@ class Cluster:
         self.run, self.number = run, number
         shape, block = run.launch.cluster, run.launch.block
         ranks = len_of(shape)
-        self.clocks = Clocks(ranks * len_of(block), run.launch.strict)
+        self.has_peers = ranks > 1
+        self.clocks = (ClusterClocks if self.has_peers else Clocks)(ranks * len_of(block), run.launch.strict)
         strict = run.launch.strict
         self.shadow = Shadow("shared", ranks * WINDOW, COARSE_GRAIN, run.hazards.conflict, strict=strict)
         run.log.shared.shadow = self.shadow
         run.log.begin(self.clocks, number, self._live_rows)
         self.in_flight: list[Copy] = []  # copies that have not wholly landed, in the order of their issue
+        self.multicasts: dict[int, dict[int, Sequence[Load]]] = {}  # by barrier and issuing thread: the last ones
         self.issued: list[Copy] = []  # copies of which perhaps not all threads know that they are done
+        self.barrier, self.layout = ClusterBarrier(self), SharedLayout()
         self.ctas: list[Cta] = []
         for rank in range(ranks):
             within = Dim3.at(rank, shape)

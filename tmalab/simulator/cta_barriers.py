@@ -1,6 +1,7 @@
 """The 16 barriers of a CTA: syncthreads (number 0) and named barriers, which some of its warps meet in.
 
-bar.sync counts and waits, bar.arrive only counts. Those who wait know afterwards what all participants knew.
+bar.sync counts and waits, bar.arrive only counts. Those who wait know afterwards what all participants knew. Whoever
+comes to the next use of a named barrier must know that the last one is over, or its arrival may count for that one.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ class Meeting:
         self.wait = CtaBarrierWait(id, threads)
         self.waiting: list[SimThread] = []
         self.arrived = 0  # by bar.arrive
+        self.came: dict[SimThread, int] = {}  # each in which of its segments
         self.row: int | None = None  # of the clocks: what those have given
 
 
@@ -38,6 +40,8 @@ class CtaBarriers:
         self._cta = cta
         self._meetings: dict[int, Meeting] = {}
         self._rows: dict[int, int] = {}
+        self._over: dict[int, tuple[int, int]] = {}  # named barriers: a dimension of the clocks, and uses that are over
+        self._last: dict[int, Meeting] = {}  # named barriers: their last use that is over
 
     def syncthreads(self, thread: SimThread) -> None:
         """Wait for all threads of the CTA that have not exited."""
@@ -50,12 +54,13 @@ class CtaBarriers:
     def arrive(self, id: int, threads: int) -> None:
         """bar.arrive id, threads."""
         thread, (id, threads) = current_thread(), _checked(id, threads)
-        meeting = self._meeting(id, threads)
+        meeting = self._meeting(thread, id, threads)
         thread.cut()
         meeting.arrived += 1
         meeting.row = self._row(id)
         self._cta.clocks.join(meeting.row, thread.row)
         thread.release()
+        thread.run.note(thread, "barrier_arrive", None, id)
         self._finish_if_complete(id)
         thread.give_way()
 
@@ -68,13 +73,29 @@ class CtaBarriers:
         meeting = self._meetings[id]
         return self._wanted(meeting) - len(meeting.waiting) - meeting.arrived
 
-    def _meeting(self, id: int, threads: int | None) -> Meeting:
+    def _meeting(self, thread: SimThread, id: int, threads: int | None) -> Meeting:
+        """The use of a barrier that a thread comes to; whether it may is looked at."""
         if id not in self._meetings:
             self._meetings[id] = Meeting(id, threads)
-        return self._meetings[id]
+        meeting = self._meetings[id]
+        if (meeting.threads or len(self._cta.threads)) != (threads or len(self._cta.threads)):
+            thread.tell("barrier-mismatch", id=id, threads=meeting.threads or len(self._cta.threads), given=threads)
+        elif threads is not None:
+            if thread in meeting.came or not self._knows_end_of_last(thread, id):
+                thread.tell("barrier-mismatch", id=id)
+            meeting.came[thread] = self._cta.clocks.segment(thread.row)
+        return meeting
+
+    def _knows_end_of_last(self, thread: SimThread, id: int) -> bool:
+        """Whether a thread knows that the last use of a named barrier is over: was told, or knows that all had come."""
+        if id not in self._over:
+            return True
+        executed_after, came = self._cta.clocks.executed_after, self._last[id].came
+        told = executed_after(thread.row, *self._over[id])
+        return told or all(executed_after(thread.row, other.row, segment) for other, segment in came.items())
 
     def _sync(self, thread: SimThread, id: int, threads: int | None) -> None:
-        meeting = self._meeting(id, threads)
+        meeting = self._meeting(thread, id, threads)
         thread.cut()
         meeting.waiting.append(thread)
         if self._finish_if_complete(id):
@@ -98,11 +119,15 @@ class CtaBarriers:
         """Those who wait learn what all participants know, and begin a new segment."""
         cta, clocks = self._cta, self._cta.clocks
         rows = [thread.row for thread in meeting.waiting]
-        if not rows:
-            return
+        if meeting.threads is not None:
+            self._last[meeting.wait.id] = meeting
+            self._one_more_is_over(meeting.wait.id, rows[:1])
         if meeting.row is not None:
-            clocks.join(rows[0], meeting.row)
+            for row in rows[:1]:
+                clocks.join(row, meeting.row)
             clocks.clear(meeting.row)
+        if not rows:  # all have only arrived: nobody learns anything
+            return
         everybody = len(rows) == cta.alive
         if len(rows) == len(cta.threads):
             clocks.meet(slice(cta.first_row, cta.first_row + len(rows)))
@@ -111,6 +136,13 @@ class CtaBarriers:
         clocks.tick_all(rows)
         if everybody and len(cta.cluster.ctas) == 1:
             cta.run.log.all_met(cta.cluster.has_unknown_copies())
+
+    def _one_more_is_over(self, id: int, rows: list[int]) -> None:
+        """A use of a named barrier is over, as some rows learn."""
+        dimension, over = self._over.get(id) or (self._cta.clocks.new_dimension(), 0)
+        self._over[id] = dimension, over + 1
+        for row in rows:
+            self._cta.clocks.learn(row, dimension, over + 1)
 
     def _row(self, id: int) -> int:
         if id not in self._rows:

@@ -6,7 +6,19 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tmalab.simulator.waits import CtaBarrierWait, GroupWait, MbarrierWait, WarpWait
+from tmalab.simulator import missing_arrivals
+from tmalab.simulator.deadlock_clusters import (
+    arrivals_in_words,
+    arrived_from,
+    left_out_by,
+    loader_is_held_up,
+    missing_from,
+    promiser_is_held_up,
+)
+from tmalab.simulator.deadlock_warpgroups import in_words
+from tmalab.simulator.register_pool import RegisterWait
+from tmalab.simulator.waits import ClusterBarrierWait, CtaBarrierWait, GroupWait, MbarrierWait, WarpWait
+from tmalab.simulator.warpgroup import WgmmaWait
 from tmalab.texts import text
 
 if TYPE_CHECKING:
@@ -19,10 +31,12 @@ if TYPE_CHECKING:
 class Waiter:
     """Threads that wait for the same at the same line.
 
-    what        "mbarrier", "syncthreads", "named-barrier", "syncwarp", "elect_sync"
-    threads     their numbers in the grid
+    what        "mbarrier", "syncthreads", "named-barrier", "cluster-barrier", "syncwarp", "wgmma", "registers", or an
+                instruction that a warp executes together
+    threads     their numbers in the grid; `cta`: that of their CTA
     barrier     of an mbarrier: its name, phase, parity, arrivals pending and made, bytes promised and delivered
-    missing     of other barriers: how many threads have not come
+    arrived_from, missing_from    of an mbarrier: arrivals by the number of the CTA, and CTAs that have not arrived
+    missing     of other barriers: how many threads have not come; how many warps, or registers
     """
 
     what: str
@@ -37,6 +51,9 @@ class Waiter:
     promised: int = 0
     delivered: int = 0
     missing: int = 0
+    cta: int = 0
+    arrived_from: dict[int, int] = field(default_factory=dict)
+    missing_from: tuple[int, ...] = ()
 
 
 @dataclass
@@ -78,15 +95,21 @@ def _describe(
     wait = group[0].waiting
     who = str(group[0]) if len(group) == 1 else text("simulator.deadlock-threads", count=len(group), first=group[0])
     where = {"threads": tuple(t.number for t in group), "file": place and place.file, "line": place and place.line}
+    where["cta"] = group[0].cta.number
     at = "" if place is None else str(place)
     if isinstance(wait, MbarrierWait):
         return _on_mbarrier(group, wait, who, where, at)
+    if isinstance(wait, ClusterBarrierWait):
+        return _on_cluster_barrier(group, who, where, at)
     if isinstance(wait, CtaBarrierWait):
         return _on_cta_barrier(group, wait, who, where, at)
     if isinstance(wait, WarpWait):
         sentence = text("simulator.deadlock-warp", who=who, operation=wait.operation, place=at)
         cause = [("partial-warp", {"thread": group[0], "operation": wait.operation, "place": place})]
         return Waiter(what=wait.operation, **where), [sentence], cause
+    if isinstance(wait, (WgmmaWait, RegisterWait)):
+        what, missing, sentence, causes = in_words(wait, group[0], who, place)
+        return Waiter(what=what, missing=missing, **where), [sentence], causes
     assert isinstance(wait, GroupWait)
     return Waiter(what=wait.what, **where), [text("simulator.deadlock-group", who=who, place=at)], []
 
@@ -103,13 +126,15 @@ def _on_mbarrier(group, wait, who, where, at):
         arrivals=barrier.arrivals,
         promised=barrier.promised,
         delivered=barrier.delivered,
+        arrived_from=arrived_from(barrier),
+        missing_from=missing_from(barrier),
         **where,
     )
     sentences = [
         text(
             "simulator.deadlock-mbarrier",
             who=who,
-            barrier=barrier.name,
+            barrier=barrier.title,
             phase=machine.phase,
             parity=machine.phase & 1,
             place=at,
@@ -119,14 +144,28 @@ def _on_mbarrier(group, wait, who, where, at):
     return (
         waiter,
         sentences,
-        [(name, {"thread": group[0], "barrier": barrier}) for name in causes_of(barrier, group[0])],
+        _causes(barrier, group[0]),
     )
+
+
+def _causes(barrier: Barrier, thread: SimThread) -> list[tuple[str, dict[str, Any]]]:
+    """The causes of a wait on an mbarrier, with their facts."""
+    names = causes_of(barrier, thread)
+    causes = [(name, {"thread": thread, "barrier": barrier}) for name in names]
+    if "too-many-bytes" in names:
+        causes += left_out_by(barrier)
+    if "too-few-bytes" in names and barrier.cta.mbarriers.is_unarmed(barrier):
+        causes.append(("multicast-mask", {"barrier": barrier}))
+    return causes
 
 
 def _state(barrier: Barrier) -> str:
     machine = barrier.machine
     values = {"pending": machine.pending_count, "expected": machine.expected_count}
     arrivals = text("simulator.deadlock-arrivals" if machine.pending_count else "simulator.deadlock-arrived", **values)
+    arrivals += arrivals_in_words(barrier)
+    if machine.pending_count:
+        arrivals += missing_arrivals.in_words(barrier)
     if not (barrier.promised or barrier.delivered or machine.tx_count):
         return arrivals
     promised, delivered = (f"{value:,}" for value in (barrier.promised, barrier.delivered))
@@ -137,9 +176,9 @@ def causes_of(barrier: Barrier, thread: SimThread) -> list[str]:
     """Why the current phase of a barrier never completes, by hazard names."""
     machine = barrier.machine
     causes = []
-    if machine.tx_count > 0:
+    if machine.tx_count > 0 and not loader_is_held_up(barrier):
         causes.append("too-many-bytes")
-    if machine.tx_count < 0:
+    if machine.tx_count < 0 and not (machine.pending_count and promiser_is_held_up(barrier)):
         causes.append("too-few-bytes")
     if machine.pending_count and barrier.at_rest and machine.phase and not thread.has_seen(barrier, machine.phase):
         missed = machine.phase > 1 and not thread.has_seen(barrier, machine.phase - 1)
@@ -154,3 +193,10 @@ def _on_cta_barrier(group, wait, who, where, at):
     what = "syncthreads" if wait.threads is None else "named-barrier"
     cause = ("barrier-mismatch", {"thread": group[0], "id": wait.id, "missing": missing, "place": where})
     return Waiter(what=what, missing=missing, **where), [sentence], [cause]
+
+
+def _on_cluster_barrier(group, who, where, at):
+    missing = group[0].cluster.missing()
+    sentence = text("simulator.deadlock-cluster", who=who, missing=len(missing), first=missing[0], place=at)
+    cause = ("barrier-mismatch", {"thread": group[0], "cluster": "missing", "missing": len(missing)})
+    return Waiter(what="cluster-barrier", missing=len(missing), **where), [sentence], [cause]

@@ -19,3 +19,7 @@ class EndlessLoop(BaseException):
 
 class TooLong(EndlessLoop):
     """Thrown by the watchdog into a run that goes on and on."""
+
+
+class NeverChanges(EndlessLoop):
+    """Thrown into a thread that waits, by atomics, for what no thread changes any more."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tmalab.faults import TmaFault
 from tmalab.mbarrier import MBarrierError
 from tmalab.run import KernelFault
-from tmalab.simulator.errors import EndlessLoop, KernelError, TooLong
+from tmalab.simulator.errors import EndlessLoop, KernelError, NeverChanges, TooLong
 from tmalab.simulator.watchdog import limits
 from tmalab.texts import text
 
@@ -27,6 +27,8 @@ def fault_of(thread: SimThread | None, error: BaseException, source: Source) -> 
         fault = type(error)(error.kind, f"{where}{error}")
         fault.file, fault.line, fault.thread = (*(place or (None, None)), str(thread or ""))
         return fault
+    if isinstance(error, NeverChanges):
+        return _kernel_fault("endless_loop", where + text("simulator.never-changes"), place, thread)
     if isinstance(error, EndlessLoop):
         key = "simulator.too-long" if isinstance(error, TooLong) else "simulator.endless-loop"
         sentence = text(key, seconds=limits()[isinstance(error, TooLong)])

@@ -8,51 +8,80 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
+
+from tmalab.texts import text
 
 # All names that a hazard can have, a contract of the library; the simulator does not find all of them yet.
-NAMES = frozenset(
-    {
-        "read-before-wait",
-        "overwrite-in-use",
-        "missing-proxy-fence",
-        "proxy-fence-space",
-        "store-source-reuse",
-        "store-not-waited",
-        "store-not-committed",
-        "too-few-bytes",
-        "too-many-bytes",
-        "expect-after-completion",
-        "over-arrival",
-        "missing-arrival",
-        "wrong-parity",
-        "phase-alias",
-        "wait-ignored",
-        "barrier-reinit",
-        "barrier-not-initialised",
-        "barrier-as-memory",
-        "init-not-visible",
-        "uninitialised-read",
-        "multiple-issue",
-        "partial-warp",
-        "barrier-mismatch",
-        "scope-too-narrow",
-        "layout-mismatch",
-        "multicast-mask",
-        "peer-not-started",
-        "exit-in-flight",
-        "map-edited",
-        "map-not-acquired",
-        "out-of-bounds",
-        "misaligned",
-        "clip-overwrites",
-        "data-race",
-        "wgmma-fence",
-        "wgmma-registers",
-        "register-pool",
-        "deadlock",
-    }
+CATALOGUE = (
+    "read-before-wait",
+    "overwrite-in-use",
+    "missing-proxy-fence",
+    "proxy-fence-space",
+    "store-source-reuse",
+    "store-not-waited",
+    "store-not-committed",
+    "too-few-bytes",
+    "too-many-bytes",
+    "expect-after-completion",
+    "over-arrival",
+    "missing-arrival",
+    "wrong-parity",
+    "phase-alias",
+    "wait-ignored",
+    "barrier-reinit",
+    "barrier-not-initialised",
+    "barrier-as-memory",
+    "init-not-visible",
+    "uninitialised-read",
+    "multiple-issue",
+    "partial-warp",
+    "barrier-mismatch",
+    "scope-too-narrow",
+    "layout-mismatch",
+    "multicast-mask",
+    "peer-not-started",
+    "exit-in-flight",
+    "map-edited",
+    "map-not-acquired",
+    "out-of-bounds",
+    "misaligned",
+    "clip-overwrites",
+    "data-race",
+    "wgmma-fence",
+    "wgmma-registers",
+    "register-pool",
+    "deadlock",
 )
+NAMES = frozenset(CATALOGUE)
+
+
+# The order in which hazards are told: what makes waits return too early or others do too much, what comes of it, and
+# what is certain to be a consequence.
+MISPLACED, MISCOUNTED, COMMON, CONSEQUENCE, END = range(5)
+RANKS = {
+    **dict.fromkeys(("barrier-not-initialised", "barrier-reinit", "init-not-visible", "peer-not-started"), MISPLACED),
+    **dict.fromkeys(("multiple-issue", "wait-ignored", "wrong-parity"), MISPLACED),
+    **dict.fromkeys(("over-arrival", "expect-after-completion", "too-few-bytes"), MISCOUNTED),
+    "deadlock": END,
+}
+
+
+class Entry(NamedTuple):
+    """One entry of the catalogue: the name, what reports call it, what it means, how it is mended."""
+
+    name: str
+    title: str
+    meaning: str
+    remedy: str
+
+
+def catalogue() -> list[Entry]:
+    """Every hazard there is, in words."""
+    return [
+        Entry(name, text(f"hazards.{name}"), text(f"catalogue.{name}"), text(f"catalogue.{name}-remedy"))
+        for name in CATALOGUE
+    ]
 
 
 @dataclass(frozen=True)
@@ -61,7 +90,8 @@ class Access:
 
     who      "thread 37", "the load of tile", ...: as the report calls it
     does     what it does, in words, with the array and indices where known
-    kind     "read", "write", "load", "store", "cpasync", "copy", "arrive", "wait" or "init"
+    kind     "read", "write", "load", "store", "reduction", "peer" (a copy between CTAs), "cpasync", "copy", "arrive",
+             "wait" or "init"
     space    "shared" or "global", or None
     array    the array's name; `index` the element's indices, `address` and `bytes` its place and size
     thread   the number in the grid of the thread, or of the one that issued the copy
@@ -84,20 +114,30 @@ class Access:
 
 @dataclass
 class Hazard:
-    """One mistake in a kernel: name, message, accesses, fix; `count` says how often it was met."""
+    """One mistake in a kernel: name, message, accesses, fix; `count` says how often it was met.
+
+    `details` has the numbers of the message: a barrier's phase and parity, bytes promised and delivered, an index and
+    its limit. What they are called is in the message's own words.
+    """
 
     name: str
     message: str
     accesses: list[Access]
     fix: str
     count: int = field(default=1, compare=False)
+    details: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def meaning(self) -> str:
+        """What a hazard of this name is, in one sentence."""
+        return text(f"catalogue.{self.name}")
 
     def __str__(self) -> str:
         return f"{self.message}\n  write:   {self.fix}" if self.fix else self.message
 
     def as_data(self) -> dict[str, Any]:
         """The same as plain data, for JSON."""
-        return asdict(self)
+        return {**asdict(self), "meaning": self.meaning}
 
 
 class Suspicion:
@@ -113,6 +153,9 @@ class Suspicion:
     def conflict(self, *facts: Any) -> None:
         """Two accesses do not go together."""
         self.found = True
+
+    def doubt(self, key: str, **words: Any) -> None:
+        """Strict runs have no first run."""
 
     def cluster_ended(self) -> None:
         """A cluster's threads and copies are done."""

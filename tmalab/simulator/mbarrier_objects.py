@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tmalab.mbarrier import MBarrier
 
 if TYPE_CHECKING:
     from tmalab.simulator.copies import Load
     from tmalab.simulator.cta import Cta
+    from tmalab.simulator.mbarrier_rules import Use
     from tmalab.simulator.threads import SimThread
 
 SIZE = 8  # bytes of an mbarrier, and its alignment
+
+
+class Rows(NamedTuple):
+    """Rows of the clocks: what the current phase has been given, what the completed ones have."""
+
+    collecting: int
+    published: int
 
 
 class Barrier:
@@ -20,13 +29,19 @@ class Barrier:
     machine      its state
     dimension    in the clocks: a tick is a completed phase
     collecting, published    rows of the clocks: what the current phase has been given, what the completed ones have
+    from_peers   the same of what threads of other CTAs have given at cluster scope; None where nobody has
     promised, delivered, arrivals    bytes and arrivals of the current phase so far
+    arrived_from, came_from    arrivals by the rank of the CTA that made them, in the current phase and in the last one
+    arrived_by, came_by        the same by thread
     loads        copies in flight that credit it; `credited`: those that have credited the current phase
     waiting      threads that wait for the current phase
     woken        threads that waited for the last phase by parity and have not yet seen that it is complete
     parity_waits those that have: the thread, its segment then, the line
     made_by, made_in, made_at    who initialised it: row, segment, line
-    over_arrived whether it was told that too many arrived
+    bytes_from_peers whether copies of other CTAs credited the last phase
+    over_arrived, came_short    whether it was told that too many arrived, that more bytes came than were promised
+    last_state   what the last arrive returned
+    promises     by expect_tx, in the current phase; `users`: the last use by each thread, by row
     """
 
     def __init__(self, cta: Cta, address: int, count: int, thread: SimThread):
@@ -37,17 +52,47 @@ class Barrier:
         self.collecting, self.published = clocks.new_row(), clocks.new_row()
         self.made_by, self.made_in = thread.row, clocks.segment(thread.row)
         self.made_at = thread.run.place_number()
+        self.from_peers: Rows | None = None
         self.promised = self.delivered = self.arrivals = 0
-        self.over_arrived = False
+        self.arrived_from: Counter[int] = Counter()
+        self.came_from: Counter[int] = Counter()
+        self.arrived_by: Counter[SimThread] = Counter()
+        self.came_by: Counter[SimThread] = Counter()
+        self.bytes_from_peers = False
+        self.over_arrived = self.came_short = False
+        self.last_state = 0
         self.loads: list[Load] = []
         self.credited: list[Load] = []
         self.waiting: list[SimThread] = []
         self.woken: set[SimThread] = set()
         self.parity_waits: list[tuple[SimThread, int, int]] = []
+        self.promises: list[Use] = []
+        self.users: dict[int, Use] = {}
 
     @property
     def name(self) -> str:
+        """As the source has it: `full[1]`"""
         return self.cta.name_of(self.address)
+
+    @property
+    def title(self) -> str:
+        """The name, with its CTA where there are several: `full[1] of CTA 2`"""
+        return self.cta.titled(self.name)
+
+    def rows_for_peers(self) -> Rows:
+        """The rows for what other CTAs give."""
+        if self.from_peers is None:
+            self.from_peers = Rows(self.cta.clocks.new_row(), self.cta.clocks.new_row())
+        return self.from_peers
+
+    def begin_phase(self) -> None:
+        """Nothing has come for the current phase yet."""
+        self.promised = self.delivered = self.arrivals = 0
+        self.came_from, self.arrived_from = self.arrived_from, Counter()
+        self.came_by, self.arrived_by = self.arrived_by, Counter()
+        self.parity_waits.clear()
+        self.bytes_from_peers = any(copy.thread.cta is not self.cta for copy in self.credited)
+        self.credited.clear()
 
     @property
     def at_rest(self) -> bool:
@@ -59,9 +104,21 @@ class Barrier:
 
 
 class Waited(NamedTuple):
-    """A successful wait: what was asked, the barrier's phase then, whether the thread learned anything, and where."""
+    """A successful wait: what was asked, the barrier's phase then, whether the thread learned anything, and where: at
+    which line, in which of its segments."""
 
     parity: int | None
     phase: int
     news: bool
     place: int
+    segment: int
+
+
+class Refused(NamedTuple):
+    """Failing tests and tries of a thread on one barrier that returned False at once: in which phase, how many, what
+    the thread looked like at the last one (None at the first), and whether it hurries on after each."""
+
+    phase: int
+    count: int
+    look: Any
+    hasty: bool

@@ -8,9 +8,10 @@ the wait; and every use is held against the rules of PTX.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tmalab.mbarrier import MBarrier, MBarrierError
+from tmalab.simulator import mbarrier_rules
 from tmalab.simulator.context import current_thread
 from tmalab.simulator.mbarrier_objects import SIZE, Barrier
 from tmalab.simulator.mbarrier_waits import MbarrierWaits
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 class Mbarriers(MbarrierWaits):
     """The barriers of one CTA: life, arrivals, bytes. The methods are the instructions, for the running thread.
 
-    `scope` tells how far an arrive or a wait orders; within one CTA every scope reaches far enough.
+    `scope` tells how far an arrive or a wait orders: within one CTA every scope reaches far enough.
     """
 
     # Life.
@@ -45,7 +46,9 @@ class Mbarriers(MbarrierWaits):
         thread = current_thread()
         barrier = self._live(thread, bar)
         if barrier is not None:
+            mbarrier_rules.look_at_end(barrier, thread)
             thread.run.note(thread, "mbarrier_inval", barrier)
+            thread.cut()  # what it accessed before is checked while the barrier still lies there
             del self.objects[bar]
             thread.run.log.check()
             self._cta.cluster.shadow.forget(self._unit(bar))
@@ -72,19 +75,28 @@ class Mbarriers(MbarrierWaits):
         """mbarrier.expect_tx: a promise, no arrival."""
         thread = current_thread()
         barrier = self._live(thread, bar)
-        if barrier is None:
-            return
-        barrier.promised += bytes
-        self._change(barrier, lambda machine: machine.expect_tx(bytes))
-        thread.run.note(thread, "mbarrier_expect_tx", barrier, bytes)
-        thread.give_way()
+        if barrier is not None:
+            self.expect(barrier, thread, bytes)
 
     def complete_tx(self, bar: int, bytes: int) -> None:
         """mbarrier.complete_tx: a credit by hand."""
         thread = current_thread()
         barrier = self._live(thread, bar)
-        if barrier is None:
-            return
+        if barrier is not None:
+            self.complete(barrier, thread, bytes)
+
+    # What the instructions do, to barriers of this CTA or by threads of another.
+
+    def expect(self, barrier: Barrier, thread: SimThread, bytes: int) -> None:
+        """A promise."""
+        mbarrier_rules.promised(barrier, thread)
+        barrier.promised += bytes
+        self._change(barrier, lambda machine: machine.expect_tx(bytes))
+        thread.run.note(thread, "mbarrier_expect_tx", barrier, bytes)
+        thread.give_way()
+
+    def complete(self, barrier: Barrier, thread: SimThread, bytes: int) -> None:
+        """A credit by hand."""
         self.credit(barrier, bytes)
         thread.run.note(thread, "mbarrier_complete_tx", barrier, bytes)
         thread.give_way()
@@ -94,39 +106,64 @@ class Mbarriers(MbarrierWaits):
         barrier.delivered += bytes
         self._change(barrier, lambda machine: machine.complete_tx(bytes))
 
-    def arrive_for(self, barrier: Barrier, thread: SimThread, dimension: int, tick: int) -> None:
-        """The arrive that cp.async.mbarrier.arrive triggers: it tells of that thread's cp.async, of nothing else."""
+    def arrive_for(self, barrier: Barrier, thread: SimThread, dimension: int, tick: int, seen: int, place: int) -> None:
+        """The arrive that cp.async.mbarrier.arrive triggers: it tells of that thread's cp.async, of nothing else.
+        `seen`: the phases that the thread knew to be complete when it asked for it, at the line numbered `place`."""
+        if seen < barrier.machine.phase:
+            self._over_arrival(thread, barrier, place=place)
         self._cta.clocks.learn(barrier.collecting, dimension, tick)
         barrier.arrivals += 1
-        self._change(barrier, lambda machine: machine.arrive(), thread)
+        barrier.arrived_from[thread.cta.rank] += 1
+        barrier.arrived_by[thread] += 1
+        self._change(barrier, lambda machine: machine.arrive(), thread, place=place)
 
-    def for_copy(self, thread: SimThread, bar: int) -> Barrier | None:
-        """The barrier that a copy is to credit."""
-        return self._live(thread, bar)
-
-    def _arrive(self, bar: int, form: str, amount: int, release: bool) -> int:
-        thread = current_thread()
-        barrier = self._live(thread, bar)
-        if barrier is None:
-            return 0
+    def arrived(
+        self,
+        barrier: Barrier,
+        thread: SimThread,
+        form: str,
+        amount: int,
+        release: bool,
+        scope: str,
+    ) -> int:
+        """An arrive by a thread of this CTA, or of another."""
         machine, clocks = barrier.machine, self._cta.clocks
         thread.cut()
         if not clocks.executed_after(thread.row, barrier.dimension, machine.phase):
             self._over_arrival(thread, barrier)
-        thread.fences.give(thread, barrier.collecting, release)
+        if thread.cta is self._cta:
+            thread.fences.give(thread, barrier.collecting, release)
+        else:
+            thread.fences.give_to_peer(thread, barrier, release, scope)
         thread.release()
         if form == "arrive_expect_tx":
             barrier.promised += amount
-        barrier.arrivals += 1 if form == "arrive_expect_tx" else amount
-        state = self._change(barrier, lambda machine: getattr(machine, form)(amount), thread)
+        count = 1 if form == "arrive_expect_tx" else amount
+        if mbarrier_rules.lacks_promises(barrier, count):
+            self.too_few(barrier)
+        barrier.arrivals += count
+        barrier.arrived_from[thread.cta.rank] += count
+        again = thread in barrier.arrived_by
+        barrier.arrived_by[thread] += count
+        state = self._change(barrier, lambda machine: getattr(machine, form)(amount), thread, again=again)
         thread.run.note(thread, f"mbarrier_{form}", barrier, amount)
         thread.give_way()
         return state
 
+    def _arrive(self, bar: int, form: str, amount: int, release: bool) -> int:
+        thread = current_thread()
+        barrier = self._live(thread, bar)
+        return 0 if barrier is None else self.arrived(barrier, thread, form, amount, release, "cta")
+
     def _change(
-        self, barrier: Barrier, change: Callable[[MBarrier], int | None], thread: SimThread | None = None
+        self,
+        barrier: Barrier,
+        change: Callable[[MBarrier], int | None],
+        thread: SimThread | None = None,
+        **arrival: Any,
     ) -> int:
-        """Change a barrier's state, and do what follows from it. Returns the state that an arrive gives."""
+        """Change a barrier's state, and do what follows from it. Returns the state that an arrive gives; `arrival`:
+        what to tell of it should it be one too many."""
         machine = barrier.machine
         phase = machine.phase
         try:
@@ -134,39 +171,40 @@ class Mbarriers(MbarrierWaits):
         except MBarrierError as error:
             if error.rule != "over-arrival" or thread is None:
                 raise
-            self._over_arrival(thread, barrier)
-            state = machine.arrive(machine.pending_count) if machine.pending_count else phase << 20
+            self._over_arrival(thread, barrier, **arrival)
+            state = machine.arrive(machine.pending_count) if machine.pending_count else barrier.last_state
+        barrier.last_state = state or barrier.last_state
         self._cta.run.scheduler.progress += 1
         if machine.phase != phase:
             self._completed(barrier)
         return state or 0
 
-    def _over_arrival(self, thread: SimThread, barrier: Barrier) -> None:
+    def _over_arrival(self, thread: SimThread, barrier: Barrier, **arrival: Any) -> None:
         barrier.over_arrived = True
-        thread.tell("over-arrival", barrier=barrier)
+        thread.tell("over-arrival", barrier=barrier, **arrival)
 
     def _completed(self, barrier: Barrier) -> None:
         """A phase is complete: publish what it collected, and let the waiters look again."""
         run, clocks, phase = self._cta.run, self._cta.clocks, barrier.machine.phase
         if barrier.loads:
-            run.hazards.tell("too-few-bytes", barrier=barrier)
+            self.too_few(barrier)
         self._look_for_alias(barrier)
-        clocks.join(barrier.published, barrier.collecting)
-        clocks.clear(barrier.collecting)
+        mbarrier_rules.look_at_promises(barrier)
+        for rows in filter(None, (barrier, barrier.from_peers)):
+            clocks.join(rows.published, rows.collecting)
+            clocks.clear(rows.collecting)
         clocks.learn(barrier.published, barrier.dimension, phase)
-        barrier.promised = barrier.delivered = barrier.arrivals = 0
-        barrier.parity_waits.clear()
-        barrier.credited.clear()
+        barrier.begin_phase()
         waiting, barrier.waiting = barrier.waiting, []
         barrier.woken = {thread for thread in waiting if thread.waiting.parity is not None}
         run.scheduler.wake(waiting)
 
     def _look_for_alias(self, barrier: Barrier) -> None:
         """One more phase is complete: whoever waited for the one before by parity must have seen it by then."""
-        executed_after, row = self._cta.clocks.executed_after, barrier.collecting
-        hazards = self._cta.run.hazards
+        executed_after, hazards = self._cta.clocks.executed_after, self._cta.run.hazards
+        given = [rows.collecting for rows in (barrier, barrier.from_peers) if rows is not None]
         for thread, segment, place in barrier.parity_waits:
-            if not executed_after(row, thread.row, segment):
+            if not any(executed_after(row, thread.row, segment) for row in given):
                 hazards.tell("phase-alias", thread=thread, barrier=barrier, place=place)
                 return
         for thread in barrier.woken:
@@ -177,7 +215,23 @@ class Mbarriers(MbarrierWaits):
         """The CTA is gone: bytes that no phase was promised were waited for by nobody."""
         for barrier in self.objects.values():
             if barrier.machine.tx_count < sum(load.bytes - load.landed for load in barrier.loads):
-                self._cta.run.hazards.tell("too-few-bytes", barrier=barrier)
+                self.too_few(barrier)
+
+    def too_few(self, barrier: Barrier) -> None:
+        """Copies bring more bytes than a barrier was promised; with multicast, perhaps nobody armed it for them."""
+        hazards = self._cta.run.hazards
+        if barrier.over_arrived:  # its promises have gone astray with the arrivals, which was told
+            return
+        if self.is_unarmed(barrier):
+            hazards.tell("multicast-mask", barrier=barrier)
+        hazards.tell("too-few-bytes", barrier=barrier)
+        barrier.came_short = True
+
+    def is_unarmed(self, barrier: Barrier) -> bool:
+        """Whether copies of other CTAs reach a barrier that was promised nothing, and not merely too little before."""
+        copies = (*barrier.loads, *barrier.credited)
+        strangers = any(copy.thread.cta is not self._cta for copy in copies)
+        return strangers and not barrier.promised and not barrier.came_short
 
     def pending_count(self, state: int) -> int:
         """mbarrier.pending_count"""

@@ -42,6 +42,8 @@ class Memory:
     def __init__(self, data: np.ndarray, base: int, space: str):
         self.bytes, self.base, self.space = data, base, space
         self.allocations: list[Allocation] = []
+        self._note: Callable[[int], None] = _unlogged
+        self._note_offset = 0
         self.values_seen: np.ndarray | None = None  # the bytes as the log last saw them, where it looks at values
         self._words: dict[tuple[np.dtype, int], Any] = {}
 
@@ -58,6 +60,10 @@ class Memory:
             plain = dtype.kind in "iub" and dtype != np.uint64
             self._words[dtype, phase] = memoryview(view) if plain else view
         return self._words[dtype, phase], start // dtype.itemsize
+
+    def part(self, address: int, dtype: np.dtype, count: int) -> Array:
+        """`count` elements from an address on (bytes): accesses to them are logged as those of an array."""
+        return make_array(self, address - self.base, (count,), dtype, self._note, self._note_offset)
 
     def put(self, addresses: np.ndarray, data: np.ndarray) -> None:
         """Bytes that a copy brings (addresses from the start of the memory)."""
@@ -78,48 +84,87 @@ class Memory:
         return None
 
 
-class SharedMemory(Memory):
-    """The shared window of one CTA. Each place in the source that asks for an array has one, whichever thread asks."""
+class SharedPlace(NamedTuple):
+    """Where a shared array lies in every CTA, and what it is."""
 
-    def __init__(self, track: Track, note_offset: int = 0):
-        super().__init__(np.full(WINDOW, POISON, np.uint8), 0, "shared")
-        self._top = SHARED_START
+    start: int  # bytes
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    name: str | None
+
+
+class SharedLayout:
+    """The shared arrays of a kernel: one for each place in the source that asks, at the same address in every CTA.
+
+    top   where the last array ends (bytes)
+    """
+
+    def __init__(self):
+        self.top = SHARED_START
         self._used = 0
-        self._note, self._note_offset = track.note_for(self), note_offset
-        self._sites: dict[Any, Array] = {}
+        self.places: dict[Any, SharedPlace] = {}  # by place in the source
 
-    @property
-    def top(self) -> int:
-        """Where the last array ends (bytes)."""
-        return self._top
-
-    def array_of_site(
+    def place(
         self, site: Any, shape: Any, dtype: Any, alignment: int | None, name: Callable[[], str | None]
-    ) -> Array:
-        """The array of one place in the source: placed and named at the first call, the same afterwards."""
-        if site not in self._sites:
-            self._sites[site] = self._place(checked_shape(shape), element_type(dtype), alignment, name())
-        return self._sites[site]
+    ) -> SharedPlace:
+        """The array of one place in the source, whichever thread of whichever CTA asks first."""
+        if site not in self.places:
+            self.places[site] = self._placed(checked_shape(shape), element_type(dtype), alignment, name())
+        return self.places[site]
 
-    def _place(self, shape: tuple[int, ...], dtype: np.dtype, alignment: int | None, name: str | None) -> Array:
+    def _placed(self, shape: tuple[int, ...], dtype: np.dtype, alignment: int | None, name: str | None) -> SharedPlace:
         size = prod(shape) * dtype.itemsize
         self._used += size
         if self._used > SHARED_LIMIT:
             raise KernelError(text("simulator.shared-limit", used=self._used, size=size, limit=SHARED_LIMIT))
         start = self._free(_alignment(alignment, dtype), size)
-        self._top = start + size
-        array = make_array(self, start, shape, dtype, self._note, self._note_offset, name)
-        self.allocations.append(Allocation(start, start + size, array))
-        return array
+        self.top = start + size
+        return SharedPlace(start, shape, dtype, name)
 
     def _free(self, alignment: int, size: int) -> int:
         """An aligned address that is no multiple of more, or any aligned one where memory is short."""
-        aligned = self._top + -self._top % alignment
+        aligned = self.top + -self.top % alignment
         start = aligned if aligned % (2 * alignment) else aligned + alignment
         start = start if start + size <= WINDOW else aligned
         if start + size > WINDOW:
             raise KernelError(text("simulator.shared-limit", used=start + size, size=size, limit=SHARED_LIMIT))
         return start
+
+
+class SharedMemory(Memory):
+    """The shared window of one CTA, its arrays where the layout has them."""
+
+    def __init__(self, track: Track, layout: SharedLayout, note_offset: int = 0):
+        super().__init__(np.full(WINDOW, POISON, np.uint8), 0, "shared")
+        self.layout = layout
+        self._note, self._note_offset = track.note_for(self), note_offset
+        self._arrays: dict[Any, Array] = {}
+
+    @property
+    def top(self) -> int:
+        """Where the last array ends (bytes)."""
+        return self.layout.top
+
+    def array_of_site(
+        self, site: Any, shape: Any, dtype: Any, alignment: int | None, name: Callable[[], str | None]
+    ) -> Array:
+        """The array of one place in the source: made and named at the first call, the same afterwards."""
+        if site not in self._arrays:
+            self._make(site, self.layout.place(site, shape, dtype, alignment, name))
+        return self._arrays[site]
+
+    def allocation(self, address: int) -> Allocation | None:
+        """The named array that holds an address, whether or not a thread of this CTA has asked for it yet."""
+        for site, place in self.layout.places.items():
+            if site not in self._arrays:
+                self._make(site, place)
+        return super().allocation(address)
+
+    def _make(self, site: Any, place: SharedPlace) -> None:
+        start, shape, dtype, name = place
+        array = make_array(self, start, shape, dtype, self._note, self._note_offset, name)
+        self._arrays[site] = array
+        self.allocations.append(Allocation(start, start + array.nbytes, array))
 
 
 class GlobalMemory(Memory):
@@ -132,6 +177,7 @@ class GlobalMemory(Memory):
 
     def array(self, host: np.ndarray, note: Callable[[int], None], name: str) -> Array:
         """The proxy of a NumPy argument; reports call its memory by its name."""
+        self._note = note
         start = self.layout.address_of(host) - self.base if host.size else 0
         steps = tuple(stride // host.itemsize for stride in host.strides)
         array = make_array(self, start, host.shape, host.dtype, note, 0, name, steps, host.flags.writeable)
@@ -146,6 +192,10 @@ class GlobalMemory(Memory):
             if buffer.address <= address < buffer.address + buffer.size:
                 return buffer.address + buffer.size
         return None
+
+
+def _unlogged(entry: int) -> None:
+    """An access that nobody keeps."""
 
 
 def element_type(dtype: Any) -> np.dtype:

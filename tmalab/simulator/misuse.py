@@ -9,77 +9,80 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from tmalab.simulator import missing_arrivals, misuse_clusters, misuse_maps, misuse_wgmma
 from tmalab.simulator.arrays import READ, WRITE
-from tmalab.simulator.copies import Load
-from tmalab.simulator.hazards import Access
+from tmalab.simulator.conflict_names import WGMMA
+from tmalab.simulator.hazards import COMMON, CONSEQUENCE
+from tmalab.simulator.misuse_clusters import copy_access
 from tmalab.simulator.naming import barrier_name, part_name
+from tmalab.simulator.told import Told, access_at, access_by, barrier_words
 from tmalab.texts import text
 
 if TYPE_CHECKING:
     from tmalab.faults import TmaFault
+    from tmalab.simulator.cta import Cta
     from tmalab.simulator.mbarrier_objects import Barrier
+    from tmalab.simulator.mbarrier_rules import Use
     from tmalab.simulator.simulation import Simulation
     from tmalab.simulator.source import Place
     from tmalab.simulator.threads import SimThread
 
-Told = tuple[list[Access], dict[str, Any]]
 KINDS = {READ: "read", WRITE: "write"}
 
 
-def _by(thread: SimThread, kind: str, does: str, place: Place | None = None, **more: Any) -> Access:
-    """What a thread does now, or did at a place."""
-    file, line = place or thread.place() or (None, None)
-    return Access(str(thread), does, kind, thread.number, file, line, **more)
-
-
-def _at(run: Simulation, number: int) -> Place | None:
-    return run.source.places[number]
-
-
-def _barrier_words(barrier: Barrier) -> dict[str, Any]:
-    machine = barrier.machine
-    return {
-        "barrier": barrier.name,
-        "phase": machine.phase,
-        "parity": machine.phase & 1,
-        "count": machine.expected_count,
-        "pending": machine.pending_count,
-        "promised": f"{barrier.promised:,}",
-        "delivered": f"{barrier.delivered:,}",
-        "key": barrier.address,
-    }
-
-
 def _reinit(run: Simulation, thread: SimThread, barrier: Barrier) -> Told:
-    again = _by(thread, "init", text("hazards.does-init", barrier=barrier.name), space="shared", array=barrier.name)
-    first = _by(
+    again = access_by(
+        thread, "init", text("hazards.does-init", barrier=barrier.title), space="shared", array=barrier.name
+    )
+    first = access_by(
         run.thread_in_row(barrier.made_by),
         "init",
-        text("hazards.does-init", barrier=barrier.name),
-        _at(run, barrier.made_at),
+        text("hazards.does-init", barrier=barrier.title),
+        run.source.places[barrier.made_at],
     )
-    return [again, first], _barrier_words(barrier)
+    return [again, first], barrier_words(barrier)
 
 
-def _over_arrival(run: Simulation, thread: SimThread, barrier: Barrier) -> Told:
-    does = text("hazards.does-arrive", barrier=barrier.name, phase=barrier.machine.phase)
-    words = _barrier_words(barrier)
+def _over_arrival(
+    run: Simulation, thread: SimThread, barrier: Barrier, place: int | None = None, again: bool = False
+) -> Told:
+    does = text("hazards.does-arrive", barrier=barrier.title, phase=barrier.machine.phase)
+    where = None if place is None else run.source.places[place]
+    words = barrier_words(barrier)
     words["before"] = barrier.machine.phase - 1
-    words["variant"] = "phase" if barrier.machine.phase else "count"
-    return [_by(thread, "arrive", does, space="shared", array=barrier.name)], words
+    words["variant"] = "again" if again else "phase" if barrier.machine.phase else "count"
+    return [access_by(thread, "arrive", does, where, space="shared", array=barrier.name)], words
+
+
+def _late_promise(
+    run: Simulation, thread: SimThread, barrier: Barrier, place: int = 0, late: bool = False, of_copies: bool = False
+) -> Told:
+    """A promise after which nobody arrives, or one (`late`) for a phase that the thread need not know has begun."""
+    words = {**barrier_words(barrier), "variant": "cpasync" if of_copies else "late" if late else ""}
+    phase = words["phase"] = barrier.machine.phase - (not late)
+    words["before"] = phase - 1
+    does = text("hazards.does-raise" if of_copies else "hazards.does-promise", barrier=barrier.title, phase=phase)
+    return [access_by(thread, "arrive", does, run.source.places[place], space="shared", array=barrier.name)], words
 
 
 def _too_few(run: Simulation, barrier: Barrier, thread: SimThread | None = None) -> Told:
     loads = [*barrier.loads, *(load for load in barrier.credited if load not in barrier.loads)]
-    accesses = [_copy_access(run, copy, text("hazards.does-credits", bytes=f"{copy.bytes:,}")) for copy in loads[:2]]
-    words = _barrier_words(barrier)
+    accesses = [copy_access(run, copy, text("hazards.does-credits", bytes=f"{copy.bytes:,}")) for copy in loads[:2]]
+    words = barrier_words(barrier)
     words["coming"] = f"{sum(copy.bytes for copy in loads):,}"
     return accesses, words
 
 
 def _waiting(run: Simulation, thread: SimThread, barrier: Barrier) -> Told:
-    does = text("hazards.does-waits", barrier=barrier.name, phase=barrier.machine.phase)
-    return [_by(thread, "wait", does, space="shared", array=barrier.name)], _barrier_words(barrier)
+    does = text("hazards.does-waits", barrier=barrier.title, phase=barrier.machine.phase)
+    return [access_by(thread, "wait", does, space="shared", array=barrier.name)], barrier_words(barrier)
+
+
+def _missing_arrival(run: Simulation, thread: SimThread, barrier: Barrier) -> Told:
+    accesses, words = _waiting(run, thread, barrier)
+    variant, more = missing_arrivals.explained(barrier)
+    rank = CONSEQUENCE if variant == missing_arrivals.HELD else COMMON
+    return accesses, {**words, **more, "before": barrier.machine.phase - 1, "variant": variant, "rank": rank}
 
 
 def _stuck_parity(run: Simulation, thread: SimThread, barrier: Barrier) -> Told:
@@ -88,58 +91,89 @@ def _stuck_parity(run: Simulation, thread: SimThread, barrier: Barrier) -> Told:
 
 
 def _phase_alias(run: Simulation, thread: SimThread, barrier: Barrier, by_state: bool = False, place: int = 0) -> Told:
-    words = _barrier_words(barrier)
+    words = barrier_words(barrier)
     words["before"] = barrier.machine.phase - 2
     if by_state:
-        does = text("hazards.does-waits-by-state", barrier=barrier.name)
-        return [_by(thread, "wait", does, space="shared", array=barrier.name)], {**words, "variant": "state"}
-    does = text("hazards.does-waits", barrier=barrier.name, phase=words["before"])
-    return [_by(thread, "wait", does, _at(run, place), space="shared", array=barrier.name)], words
+        does = text("hazards.does-waits-by-state", barrier=barrier.title)
+        return [access_by(thread, "wait", does, space="shared", array=barrier.name)], {**words, "variant": "state"}
+    does = text("hazards.does-waits", barrier=barrier.title, phase=words["before"])
+    return [access_by(thread, "wait", does, run.source.places[place], space="shared", array=barrier.name)], words
 
 
 def _wait_ignored(run: Simulation, thread: SimThread) -> Told:
-    return [_by(thread, "wait", text("hazards.does-asks"))], {}
+    return [access_by(thread, "wait", text("hazards.does-asks"))], {}
 
 
-def _not_initialised(run: Simulation, thread: SimThread, address: int, barrier: Barrier | None) -> Told:
-    name = barrier_name(thread.cta.memory, address)
-    use = _by(thread, "arrive", text("hazards.does-uses", barrier=name), space="shared", array=name, address=address)
-    words = {"barrier": name, "key": address, "once": True}
+def _ended_in_use(run: Simulation, thread: SimThread, barrier: Barrier, use: Use) -> Told:
+    end = access_by(thread, "init", text("hazards.does-end", barrier=barrier.title), space="shared", array=barrier.name)
+    place = run.source.places[use.place]
+    before = access_by(use.thread, "arrive", text("hazards.does-use-still", barrier=barrier.title), place)
+    lines = {"line": end.line or "?", "earlier_line": before.line or "?"}
+    return [end, before], {**barrier_words(barrier), **lines, "variant": "ended"}
+
+
+def _not_initialised(run: Simulation, thread: SimThread, **facts: Any) -> Told:
+    return _ended_in_use(run, thread, **facts) if "use" in facts else _used_too_early(run, thread, **facts)
+
+
+def _used_too_early(run: Simulation, thread: SimThread, address: int, barrier: Barrier | None, cta: Cta) -> Told:
+    name = barrier_name(cta.memory, address)
+    title = cta.titled(name)
+    does = text("hazards.does-uses", barrier=title)
+    use = access_by(thread, "arrive", does, space="shared", array=name, address=address)
+    words = {"barrier": title, "code": name, "cta": cta.name, "key": address, "once": True}
     if barrier is None:
-        return [use], words
-    init = _by(
-        run.thread_in_row(barrier.made_by), "init", text("hazards.does-init", barrier=name), _at(run, barrier.made_at)
-    )
+        return [use], {**words, "variant": "" if thread.cta is cta else "peer"}
+    maker, place = run.thread_in_row(barrier.made_by), run.source.places[barrier.made_at]
+    init = access_by(maker, "init", text("hazards.does-init", barrier=title), place)
     return [use, init], {**words, "variant": "unordered"}
 
 
 def _fault(thread: SimThread, fault: TmaFault, place: Place | None) -> Told:
-    return [_by(thread, "copy", text("hazards.does-faults"), place)], {"fault": str(fault), "variant": "fault"}
+    return [access_by(thread, "copy", text("hazards.does-faults"), place)], {"fault": str(fault), "variant": "fault"}
 
 
 def _misaligned(run: Simulation, thread: SimThread, **facts: Any) -> Told:
+    if "offset" in facts:
+        return misuse_wgmma.offset_misaligned(run, thread, **facts)
     return _fault(thread, **facts) if "fault" in facts else _misaligned_address(thread, **facts)
 
 
 def _misaligned_address(thread: SimThread, address: int, size: int, place: Place | None = None) -> Told:
     name = part_name(thread.cta.memory, address)
-    access = _by(
+    access = access_by(
         thread, "copy", text("hazards.does-address", place=name), place, space="shared", array=name, address=address
     )
     return [access], {"address": hex(address), "size": size, "nearest": hex(address - address % size)}
 
 
-def _store_at_exit(run: Simulation, thread: SimThread, copy: Any) -> Told:
-    does = text("hazards.does-loads-at-exit" if isinstance(copy, Load) else "hazards.does-stores-at-exit")
-    words = {"line": (_at(run, copy.place) or (None, "?"))[1], "variant": "load" if isinstance(copy, Load) else "store"}
-    if isinstance(copy, Load):
-        words["barrier"] = copy.barrier.name if copy.barrier is not None else text("hazards.its-barrier")
-    return [_copy_access(run, copy, does)], words
+def _at_exit(run: Simulation, thread: SimThread, **facts: Any) -> Told:
+    if "peer" in facts:
+        return misuse_clusters.reaches_exited(run, thread, **facts)
+    if "signal" in facts:
+        return misuse_clusters.signal_at_exit(run, **facts)
+    if "source" in facts:
+        return misuse_clusters.source_at_exit(run, facts["copy"])
+    return _copy_at_exit(run, **facts)
+
+
+def _copy_at_exit(run: Simulation, copy: Any) -> Told:
+    if copy.role == WGMMA:
+        return misuse_wgmma.at_exit(run, copy)
+    line = access_at(run, copy.place)[1] or "?"
+    if not copy.lands_in_shared:
+        does = text("hazards.does-stores-at-exit")
+        return [copy_access(run, copy, does)], {"line": line, "variant": "store"}
+    words = {"line": line, "barrier": text("hazards.its-barrier"), "cta": copy.cta.name, "variant": "load"}
+    if copy.barrier is not None:
+        words.update(barrier=copy.barrier.title, code=copy.barrier.name)
+    does = text("hazards.does-loads-at-exit", cta=copy.cta.name)
+    return [copy_access(run, copy, does)], words
 
 
 def _not_committed(run: Simulation, thread: SimThread, copy: Any) -> Told:
-    accesses, words = _store_at_exit(run, thread, copy)
-    return accesses, {"line": words["line"]}
+    accesses, words = _copy_at_exit(run, copy)
+    return accesses, {"earlier_line": words["line"]}
 
 
 def _out_of_bounds(run: Simulation, thread: SimThread, **facts: Any) -> Told:
@@ -147,10 +181,16 @@ def _out_of_bounds(run: Simulation, thread: SimThread, **facts: Any) -> Told:
         return _fault(thread, **facts)
     if "copy_address" in facts:
         return _copy_out_of_bounds(run, thread, **facts)
+    if "operand" in facts:
+        return misuse_wgmma.operand_out_of_bounds(run, thread, **facts)
+    if "rank" in facts:
+        return misuse_clusters.no_such_rank(run, thread, **facts)
+    if "global_address" in facts:
+        return _bulk_out_of_bounds(run, thread, **facts)
     array, index, axis = facts["array"], facts["index"], facts["axis"]
     shown = f"{array.name or text('hazards.an-array')}[{', '.join(map(str, index))}]"
     kind = KINDS.get(facts["kind"], "write")
-    access = _by(thread, kind, text(f"hazards.does-{kind}s", where=shown), space=array.space, array=array.name)
+    access = access_by(thread, kind, text(f"hazards.does-{kind}s", where=shown), space=array.space, array=array.name)
     given, length = index[axis], array.shape[axis]
     words = {"axis": axis, "given": given, "last": length - 1, "array": array.name, "shape": array.shape}
     if -length <= given < 0:
@@ -160,7 +200,7 @@ def _out_of_bounds(run: Simulation, thread: SimThread, **facts: Any) -> Told:
 
 def _copy_out_of_bounds(run: Simulation, thread: SimThread, copy_address: int, copy_stop: int, allocation: Any) -> Told:
     name = part_name(thread.cta.memory, copy_address)
-    access = _by(
+    access = access_by(
         thread, "copy", text("hazards.does-copy", place=name), space="shared", array=name, address=copy_address
     )
     end = allocation.stop if allocation is not None else copy_address
@@ -168,44 +208,70 @@ def _copy_out_of_bounds(run: Simulation, thread: SimThread, copy_address: int, c
     return [access], words
 
 
-def _partial_warp(run: Simulation, thread: SimThread, operation: str, place: Place | None) -> Told:
-    return [_by(thread, "wait", text("hazards.does-warp", operation=operation), place)], {"operation": operation}
+def _partial_warp(
+    run: Simulation, thread: SimThread, operation: str, place: Place | None = None, exited: int = 0, **facts: Any
+) -> Told:
+    if facts:
+        return misuse_wgmma.part_of_warpgroup(run, thread, operation, place, **facts)
+    words = {"operation": operation, "exited": exited, "variant": "exited" if exited else ""}
+    return [access_by(thread, "wait", text("hazards.does-warp", operation=operation), place)], words
 
 
-def _barrier_mismatch(run: Simulation, thread: SimThread, id: int, missing: int, place: Any) -> Told:
+def _barrier_mismatch(run: Simulation, thread: SimThread, id: int = 0, **facts: Any) -> Told:
+    """Threads that never come (`missing`), two counts (`threads`, `given`), or a use before the last one is over."""
+    if "cluster" in facts:
+        return misuse_clusters.cluster_barrier(run, thread, **facts)
     does = text("hazards.does-barrier" if id else "hazards.does-syncthreads", id=id)
-    return [_by(thread, "wait", does)], {"missing": missing, "id": id}
+    variant = "" if "missing" in facts else "count" if "given" in facts else "again"
+    return [access_by(thread, "wait", does)], {**facts, "id": id, "variant": variant}
 
 
 def _deadlock(run: Simulation, deadlock: Any) -> Told:
     return [], {"report": deadlock.message.partition("\n")[2].strip()}
 
 
-def _copy_access(run: Simulation, copy: Any, does: str) -> Access:
-    file, line = _at(run, copy.place) or (None, None)
-    role = "load" if isinstance(copy, Load) else "store"
-    tile = part_name(copy.cta.memory, copy.address)
-    who = text(f"hazards.who-{role}", tile=tile)
-    return Access(
-        who, does, role, copy.thread.number, file, line, "shared", tile, address=copy.address, bytes=copy.bytes
-    )
+def _bulk_out_of_bounds(run: Simulation, thread: SimThread, global_address: int, bytes: int, allocation: Any) -> Told:
+    name = part_name(run.memory, global_address)
+    does = text("hazards.does-copy-from", place=name)
+    access = access_by(thread, "copy", does, space="global", array=name, address=global_address)
+    over = global_address - run.memory.base + bytes - allocation.stop
+    return [access], {"place": name, "over": f"{over:,}", "bytes": f"{bytes:,}", "variant": "bulk"}
+
+
+def _multicast_mask(run: Simulation, thread: SimThread | None = None, **facts: Any) -> Told:
+    if "mask" in facts:
+        return misuse_clusters.mask(run, thread, **facts)
+    if "copy" in facts:
+        return misuse_clusters.left_out(run, **facts)
+    return misuse_clusters.not_armed(run, **facts)
 
 
 FACTS: dict[str, Callable[..., Told]] = {
     "barrier-reinit": _reinit,
     "over-arrival": _over_arrival,
+    "expect-after-completion": _late_promise,
     "too-few-bytes": _too_few,
     "too-many-bytes": _waiting,
-    "missing-arrival": _waiting,
+    "missing-arrival": _missing_arrival,
     "wrong-parity": _stuck_parity,
     "phase-alias": _phase_alias,
     "wait-ignored": _wait_ignored,
     "barrier-not-initialised": _not_initialised,
     "misaligned": _misaligned,
-    "exit-in-flight": _store_at_exit,
+    "exit-in-flight": _at_exit,
     "store-not-committed": _not_committed,
     "out-of-bounds": _out_of_bounds,
     "partial-warp": _partial_warp,
     "barrier-mismatch": _barrier_mismatch,
+    "peer-not-started": misuse_clusters.peer_not_started,
+    "init-not-visible": misuse_clusters.init_not_visible,
+    "multicast-mask": _multicast_mask,
+    "map-edited": misuse_maps.edited,
+    "map-not-acquired": misuse_maps.not_acquired,
+    "clip-overwrites": misuse_maps.clip,
+    "layout-mismatch": misuse_wgmma.layout,
+    "wgmma-fence": misuse_wgmma.no_fence,
+    "wgmma-registers": misuse_wgmma.registers,
+    "register-pool": misuse_wgmma.register_pool,
     "deadlock": _deadlock,
 }

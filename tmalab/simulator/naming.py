@@ -57,6 +57,12 @@ def part_name(memory: Memory, address: int) -> str:
     return name if not indices else f"{name}[{', '.join(map(str, indices))}]"
 
 
+def row_name(memory: Memory, address: int) -> str:
+    """`maps[0]`: the row of an array that begins at an address."""
+    name, indices = element_of(memory, address)
+    return f"{name}[{indices[0]}]" if name is not None and indices else part_name(memory, address)
+
+
 def barrier_name(memory: Memory, address: int) -> str:
     """`full[1]`, or `bar` where the array is one barrier."""
     name, indices = element_of(memory, address)
@@ -70,7 +76,12 @@ def thread_name(launch: Launch, number: int) -> str:
     """`thread 37`, with x, y and z where the block has them, and its CTA where there are several."""
     cta, index = divmod(number, len_of(launch.block))
     name = f"thread {_name(index, launch.block)}"
-    return name if len_of(launch.grid) == 1 else f"{name} of CTA {_name(cta, launch.grid)}"
+    return name if len_of(launch.grid) == 1 else f"{name} of {cta_name(launch, cta)}"
+
+
+def cta_name(launch: Launch, number: int) -> str:
+    """`CTA 2`, with x, y and z where the grid has them."""
+    return f"CTA {_name(number, launch.grid)}"
 
 
 def _name(index: int, shape: tuple[int, int, int]) -> str:

@@ -16,16 +16,20 @@ from typing import Any
 LANDINGS = ("latest", "earliest", "mixed")
 LAND_NOW = 0.3  # mixed: how often a step lands a part of a copy instead of running a thread
 PREEMPT = 0.2  # how often another thread runs after an operation that need not wait
+HURRY = 0.5  # how often a thread whose waits return False leaves others no time
 REFUSE = 0.25  # how often a failing try_wait comes back with False instead of suspending
 
 
 class Policy:
     """The choices of one run. `backwards` turns the order of the threads around."""
 
+    scripted = False  # a script says who runs next, and whether a failing try_wait returns False
+
     def __init__(self, seed: int, backwards: bool = False):
         self.orderly, self._backwards = seed == 0, backwards
         self.landing = LANDINGS[seed % len(LANDINGS)]
         self._random = random.Random(seed)
+        self.leaders: dict[tuple[int, ...], int] = {}  # lanes: which of them elect.sync elects
 
     def next_of(self, ready: deque[Any]) -> Any:
         """Take one of those that could run."""
@@ -42,7 +46,17 @@ class Policy:
 
     def one_of(self, items: list[Any]) -> Any:
         """Pick one."""
-        return items[0] if self.orderly else self._random.choice(items)
+        return items[self.pick(len(items))]
+
+    def leader_of(self, lanes: tuple[int, ...]) -> int:
+        """Which of some lanes elect.sync elects: for the same lanes always the same (PTX ISA, elect.sync)."""
+        if lanes not in self.leaders:
+            self.leaders[lanes] = self.pick(len(lanes))
+        return self.leaders[lanes]
+
+    def pick(self, count: int) -> int:
+        """One of so many, by its number."""
+        return 0 if self.orderly else self._random.randrange(count)
 
     def some_of(self, count: int) -> int:
         """How many of `count` pieces land together, at least one."""
@@ -55,6 +69,10 @@ class Policy:
     def preempts(self) -> bool:
         """Whether another thread runs now although this one could go on."""
         return not self.orderly and self._random.random() < PREEMPT
+
+    def hurries(self) -> bool:
+        """Whether a thread goes on at once after a wait that returned False, before others run."""
+        return self.orderly or self._random.random() < HURRY
 
     def refuses(self) -> bool:
         """Whether a failing try_wait returns False at once."""

@@ -16,6 +16,8 @@ SAME_VALUE = 3  # a thread's store of the value that was there
 ASYNC = 4  # the copy engine, through the asynchronous proxy
 CP_ASYNC = 5  # a thread's cp.async: late, and through the generic proxy
 BARRIER = 6  # no access: a live mbarrier lies here
+REDUCTION = 7  # the copy engine combining what it brings with what it finds
+MAP_USE = 8  # the copy engine reading the 128 bytes of a tensor map, through a proxy of its own
 
 RECORD = np.dtype(
     [
@@ -31,9 +33,25 @@ RECORD = np.dtype(
 )
 READ_RECORD = np.dtype([("unit", np.int64), *RECORD.descr])
 
-BY_THREADS = (GENERIC, ATOMIC_ACCESS, SAME_VALUE)
-
 
 def record(dimension: int, tick: int, cluster: int, how: int, copy: int, thread: int, place: int) -> np.ndarray:
     """One record, as an array of no dimension."""
     return np.array((dimension, tick, cluster, how, copy, thread, place, False), RECORD)
+
+
+def by_thread(how: np.ndarray) -> np.ndarray:
+    """Which accesses a thread made itself, at once."""
+    return (how == GENERIC) | (how == ATOMIC_ACCESS) | (how == SAME_VALUE)
+
+
+def by_copy(how: np.ndarray) -> np.ndarray:
+    """Which accesses the copy engine made, through the asynchronous proxy."""
+    return (how == ASYNC) | (how == REDUCTION)
+
+
+def plain(reads: np.ndarray) -> np.ndarray:
+    """Reads without their units."""
+    records = np.empty(len(reads), RECORD)
+    for field in RECORD.names:
+        records[field] = reads[field]
+    return records

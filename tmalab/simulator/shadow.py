@@ -6,7 +6,7 @@ later one is ordered after the earlier one. So a hazard shows whatever this run'
 The unit is not the byte but the *grain*: the largest power of two that divides every address and size in use, so that
 kernels on float32 pay a quarter. Three questions are put to each access:
 
-    the last writer of its unit     must be known to it
+    the last writer of its unit     must be known to it, and so must the reductions since then
     the reads since then            must be known to it, if it writes
     the writer, across proxies      must have been carried to the asynchronous proxy, if a copy comes after a thread
 """
@@ -14,30 +14,15 @@ kernels on float32 pay a quarter. Three questions are put to each access:
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tmalab.simulator.arrays import ADDRESS_SHIFT, SIZE_SHIFT
-from tmalab.simulator.records import (
-    ASYNC,
-    ATOMIC_ACCESS,
-    BARRIER,
-    CP_ASYNC,
-    GENERIC,
-    NOTHING,
-    READ_RECORD,
-    RECORD,
-    SAME_VALUE,
-)
-
-if TYPE_CHECKING:
-    from tmalab.simulator.clocks import Issuer
-
-# Why two accesses, or an access and the memory, do not go together.
-UNORDERED, UNFENCED, ON_BARRIER, UNINITIALISED = "unordered", "unfenced", "barrier", "uninitialised"
-# What only strict runs ask, and only warn of.
-SAME_WRITTEN, READ_UNFENCED, FENCED_BY_ANOTHER = "same-value", "read-unfenced", "fenced-by-another"
+from tmalab.simulator.issue_checks import IssueChecks
+from tmalab.simulator.outstanding_reductions import Reductions
+from tmalab.simulator.reasons import UNORDERED
+from tmalab.simulator.records import NOTHING, READ_RECORD, RECORD, plain
+from tmalab.simulator.standing_reads import StandingReads, with_units
 
 SEVERAL = -1  # clusters that have read a unit
 COMPACT_FROM = 4096  # outstanding reads from which it pays to keep only the last of each thread
@@ -46,7 +31,7 @@ COMPACT_FROM = 4096  # outstanding reads from which it pays to keep only the las
 Report = Callable[[str, str, np.ndarray, np.ndarray, np.ndarray, np.ndarray, bool], None]
 
 
-class Shadow:
+class Shadow(IssueChecks):
     """The shadow of `size` bytes of one space. `report` hears of conflicts: space, why, addresses, the
     earlier and the later accesses, which of the later ones write, and whether the earlier ones wrote."""
 
@@ -56,6 +41,8 @@ class Shadow:
         self.space, self.size, self.grain, self._report = space, size, grain, report
         self.writers = np.zeros(size // grain + 1, RECORD)
         self.reads = np.empty(0, READ_RECORD)
+        self.standing = StandingReads(len(self.writers))
+        self.reductions = Reductions()
         self._compacted = 0
         self.cluster = 1
         self.many_clusters, self.strict = many_clusters, strict
@@ -67,56 +54,23 @@ class Shadow:
         ratio = self.grain // grain
         if ratio <= 1:
             return
-        self.writers = np.repeat(self.writers, ratio)
+        used = int(np.flatnonzero(self.writers["how"])[-1]) + 1 if self.writers["how"].any() else 0
+        writers = np.zeros(len(self.writers) * ratio, RECORD)  # pages that nobody touches cost nothing
+        writers[: used * ratio] = np.repeat(self.writers[:used], ratio)
+        self.writers = writers
         parts = np.repeat(self.reads, ratio)
         parts["unit"] = (self.reads["unit"][:, None] * ratio + np.arange(ratio)).reshape(-1)
         self.reads, self.grain = parts, grain
+        self.standing.refine(ratio, len(writers))
+        self.reductions.refine(ratio)
         self.first_write = np.full(len(self.writers), -1, np.int32)
 
-    # The copy engine: one copy at its issue.
-
-    def issue_read(self, units: np.ndarray, made: np.ndarray, issuer: Issuer) -> None:
-        """A copy that reads `units`."""
-        self._check_issue(units, made, issuer, writes=False)
-        self.remember_reads(units, np.broadcast_to(made, units.shape))
-
-    def issue_write(self, units: np.ndarray, made: np.ndarray, issuer: Issuer) -> None:
-        """A copy that writes `units`."""
-        self._check_issue(units, made, issuer, writes=True)
-        reads, _ = self.take_reads(units, np.zeros(len(units), np.int32))
-        if len(reads):
-            dimension, tick = reads["dimension"], reads["tick"]
-            unknown = issuer.order[dimension] < tick
-            later, writes = np.broadcast_to(made, reads.shape), np.ones(len(reads), bool)
-            self.tell(UNORDERED, unknown, reads["unit"], plain(reads), later, writes, False)
-            if issuer.own is not None and made["how"] == ASYNC:
-                unfenced = by_thread(reads["how"]) & ~unknown & (issuer.carried[dimension] < tick)
-                self.tell(READ_UNFENCED, unfenced, reads["unit"], plain(reads), later, writes, False)
-        self.check_foreign_reads(units, np.broadcast_to(made, units.shape))
-        self.writers[units] = made
-
-    def _check_issue(self, units: np.ndarray, made: np.ndarray, issuer: Issuer, writes: bool) -> None:
-        """A copy against the last writers."""
-        earlier = self.writers[units]
-        later, writing = np.broadcast_to(made, units.shape), np.full(len(units), writes)
-        foreign = self.foreign(earlier)
-        how, dimension, tick = earlier["how"], earlier["dimension"], earlier["tick"]
-        unknown = foreign | (issuer.order[dimension] < tick)
-        self.tell(UNORDERED, unknown & (how != BARRIER), units, earlier, later, writing)
-        self.tell(ON_BARRIER, how == BARRIER, units, earlier, later, writing)
-        if made["how"] == ASYNC:
-            generic = by_thread(how) | (how == CP_ASYNC)
-            fenced = issuer.carried[dimension] >= tick
-            self.tell(UNFENCED, generic & ~unknown & ~fenced, units, earlier, later, writing)
-            if issuer.own is not None:
-                by_another = generic & ~unknown & fenced & (issuer.own[dimension] < tick)
-                self.tell(FENCED_BY_ANOTHER, by_another, units, earlier, later, writing)
-        if self.space == "shared" and not writes:
-            self.tell(UNINITIALISED, how == NOTHING, units, earlier, later, writing)
+    # The copy engine, beside one copy at its issue (see issue_checks).
 
     def landed(self, units: np.ndarray, copy: int, tick: int, wrote: bool) -> None:
         """A load has landed in the phase that `tick` completes: whoever waits for that phase knows of it."""
         if wrote:
+            self.reductions.landed(copy, tick)
             still = units[self.writers["copy"][units] == copy]
             self.writers["tick"][still] = tick
         else:
@@ -172,6 +126,8 @@ class Shadow:
             kept = self.reads["tick"] > known[self.reads["dimension"]]
             self._keep(self.reads[~kept])
             self.reads = self.reads[kept]
+        if len(self.reductions) and not self.many_clusters:
+            self.reductions.prune(known)
         if len(self.reads) > max(COMPACT_FROM, 2 * self._compacted):
             self._compact()
 
@@ -179,6 +135,8 @@ class Shadow:
         """The cluster's threads are gone; what they did stays, ordered before the host only."""
         self._keep(self.reads)
         self.reads = self.reads[:0]
+        self.standing.next_cluster()
+        self.reductions.next_cluster()
         self.cluster += 1
 
     def _keep(self, reads: np.ndarray) -> None:
@@ -196,14 +154,19 @@ class Shadow:
 
     def remember_reads(self, units: np.ndarray, made: np.ndarray) -> None:
         """Reads that the next write must respect."""
-        reads = np.empty(len(units), READ_RECORD)
-        reads["unit"] = units
-        for field in RECORD.names:
-            reads[field] = made[field]
+        reads = with_units(units, made)
         self.reads = np.concatenate([self.reads, reads]) if len(self.reads) else reads
 
     def take_reads(self, units: np.ndarray, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Take out the reads of units that are about to be written, and for each the position of its unit."""
+        if self.standing:
+            standing, where = self.standing.at(units)
+            self.standing.overwritten(units)
+            reads, position = self._take_single_reads(units, positions)
+            return np.concatenate([reads, standing]), np.concatenate([position, positions[where]])
+        return self._take_single_reads(units, positions)
+
+    def _take_single_reads(self, units: np.ndarray, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if not len(self.reads):
             return self.reads, positions[:0]
         self.first_write[units] = positions
@@ -241,16 +204,3 @@ def _ranges(first: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, np.ndarra
     parent = np.repeat(index, count)
     within = np.arange(len(parent)) - np.repeat(np.cumsum(count) - count, count)
     return first[parent] + within, parent
-
-
-def by_thread(how: np.ndarray) -> np.ndarray:
-    """Which accesses a thread made itself, at once."""
-    return (how == GENERIC) | (how == ATOMIC_ACCESS) | (how == SAME_VALUE)
-
-
-def plain(reads: np.ndarray) -> np.ndarray:
-    """Reads without their units."""
-    records = np.empty(len(reads), RECORD)
-    for field in RECORD.names:
-        records[field] = reads[field]
-    return records

@@ -20,6 +20,7 @@ from tmalab.faults import TmaFault
 from tmalab.maps_in_memory import placed
 from tmalab.mbarrier import MBarrierError
 from tmalab.run import KernelFault, Run
+from tmalab.simulator import garbage
 from tmalab.simulator.access_log import AccessLog
 from tmalab.simulator.arguments import arrays_of, bound_arguments, finest_elements
 from tmalab.simulator.collector import Collector
@@ -37,15 +38,17 @@ from tmalab.simulator.rebind import rebound
 from tmalab.simulator.scheduler import Scheduler
 from tmalab.simulator.second_opinion import second_opinion
 from tmalab.simulator.shadow import Shadow
-from tmalab.simulator.source import Source
+from tmalab.simulator.source import Place, Source
 from tmalab.simulator.threads import Dim3, SimThread, len_of
 from tmalab.simulator.trace import Trace
 from tmalab.simulator.watchdog import Watchdog, limits, patience
 from tmalab.simulator.world import World
+from tmalab.simulator.wrong_values import explain
 from tmalab.texts import text
 
 if TYPE_CHECKING:
     from tmalab.launch import Launch
+    from tmalab.simulator.arrays import Array
     from tmalab.simulator.mbarrier_objects import Barrier
 
 FAULT_HAZARDS = {"misaligned_address": "misaligned", "illegal_address": "out-of-bounds"}  # what a fault is as a hazard
@@ -59,27 +62,38 @@ def simulate(launch: Launch, track: bool = True) -> Run:
         raise KernelError(text("simulator.nested"))
     layout = GlobalLayout(arrays_of(launch))
     with ONE_AT_A_TIME, placed(launch.args, layout):
-        first = told = Simulation(launch, layout, noting=launch.strict, track=track)
+        first = Simulation(launch, layout, noting=launch.strict, track=track)
         first.run()
-        if first.hazards.found and track and not launch.strict:
-            silent, total = limits()
-            endless = first.fault is not None and first.fault.kind == "endless_loop"
-            with patience(min(silent, REPLAY_SECONDS) if endless else silent, total):
-                told = Simulation(launch, layout, noting=True)
-                told.run()
-        hazards = told.hazards.reports()
-        if told.deadlock is not None:
-            hazards = second_opinion(hazards, lambda policy: _hazards_under(policy, launch, layout))
+        run = verdict(first, lambda: Simulation(launch, layout, noting=True), launch.seed)
         layout.download(first.memory.bytes)
+    return run
+
+
+def verdict(first: Simulation, again: Callable[[], Simulation], seed: int | None) -> Run:
+    """How a run went. Where that takes another run of the same order, with lines, `again` makes it."""
+    launch, told = first.launch, first
+    if first.hazards.found and first.log.tracking and not first.noting:
+        silent, total = limits()
+        endless = first.fault is not None and first.fault.kind == "endless_loop"
+        with patience(min(silent, REPLAY_SECONDS) if endless else silent, total):
+            told = again()
+            told.run()
+    hazards, warnings = told.hazards.reports(), [*told.hazards.warnings(), *first.doubts.values()]
+    if any(hazard.name == garbage.NAME for hazard in hazards) and not garbage.matters(told, again):
+        hazards, doubts = garbage.without_unused(hazards)
+        warnings = [*warnings, *doubts]
+    if told.deadlock is not None:
+        hazards = second_opinion(hazards, lambda policy: _hazards_under(policy, launch, first.memory.layout))
     return Run(
         on="simulator",
-        seed=launch.seed,
+        seed=seed,
         hazards=hazards,
         deadlock=told.deadlock,
-        fault=first.fault,
+        fault=first.fault or told.fault,
         trace=told.trace,
-        warnings=told.hazards.warnings(),
+        warnings=warnings,
         compiling=lambda: _compile_error(launch),
+        explaining=lambda result, expected: explain(launch, result, expected),
     )
 
 
@@ -108,6 +122,8 @@ class Simulation:
         self.deadlock: Deadlock | None = None
         self.fault: TmaFault | None = None
         self.copies: dict[int, Copy] = {}  # by number, where reports may name them
+        self.doubts: dict[tuple, str] = {}  # sentences, by what they are about and the line
+        self.poison: int | None = None  # what shared memory is full of at first, if not of the usual byte
         self._copies = 0
         self._functions: dict[Callable[..., Any], Callable[..., Any]] = {}
         self.function = self.bound(launch.kernel.function)
@@ -157,6 +173,13 @@ class Simulation:
             machine = barrier.machine
             self.trace.add((*fields, barrier.address, machine.phase, machine.pending_count, machine.tx_count))
 
+    def updated(self, name: str, array: Array, index: Any, before: Any) -> None:
+        """An atomic was executed; `before`: what it found."""
+
+    def doubt(self, about: str, place: Place | None, **words: Any) -> None:
+        """Something is legal but doubtful; a line is told once."""
+        self.doubts.setdefault((about, place), text(f"simulator.{about}", place=place or "", **words))
+
     def place_number(self) -> int:
         """The number of the learner's line that is being executed, where lines are noted."""
         return self.source.number(sys._getframe(1)) if self.noting else 0
@@ -198,6 +221,8 @@ class Simulation:
     def failed(self, thread: SimThread, error: BaseException) -> None:
         """A thread has ended by an error: on the GPU the whole kernel ends."""
         fault = fault_of(thread, error, self.source)
+        if type(fault) is TmaFault:
+            thread.maps.look_at_fault(thread)
         self._stop(fault)
         if type(fault) is TmaFault and fault.kind in FAULT_HAZARDS:
             place = self.source.place_of_error(error.__traceback__)
@@ -224,6 +249,8 @@ class Simulation:
 
     def _run_cluster(self, number: int, first: Dim3) -> None:
         self.cluster = Cluster(self, number, first)
+        for cta in self.cluster.ctas if self.poison is not None else ():
+            cta.memory.bytes[:] = self.poison
         self.scheduler.run_threads(self.cluster.threads)
         while self.cluster.in_flight and not self.scheduler.stopping:  # the kernel ends when its last copy has landed
             self.land_one()
@@ -247,7 +274,7 @@ def _compile_error(launch: Launch) -> Exception | None:
     except ImportError:
         return None
     try:
-        compile_kernel(launch.kernel.function, launch.args)
+        compile_kernel(launch.kernel.function, launch.args, len_of(launch.block))
     except (CompileError, TypeError) as error:
         return error
     except GpuUnavailable:

@@ -10,8 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from tmalab.simulator.arrays import ATOMIC, KIND_BITS, READ, SAME, WRITE
-from tmalab.simulator.records import ATOMIC_ACCESS, BARRIER, GENERIC, NOTHING, SAME_VALUE
-from tmalab.simulator.shadow import ON_BARRIER, SAME_WRITTEN, UNINITIALISED, UNORDERED, Shadow, by_thread, plain
+from tmalab.simulator.reasons import ON_BARRIER, SAME_WRITTEN, TOO_NARROW, UNINITIALISED, UNORDERED
+from tmalab.simulator.records import ATOMIC_ACCESS, BARRIER, GENERIC, NOTHING, SAME_VALUE, by_thread, plain
+from tmalab.simulator.shadow import Shadow
 
 HOW = np.zeros(4, np.int32)  # kind of a logged access: how it was made
 HOW[[READ, WRITE, ATOMIC, SAME]] = GENERIC, GENERIC, ATOMIC_ACCESS, SAME_VALUE
@@ -23,6 +24,7 @@ class Batch:
     entries    as tmalab.simulator.arrays logs them
     segment    for each, the number of its segment: a row of `segments` (RECORDs) and of `clocks`
     places     for each, the number of its source line; or 0 for all
+    narrow     clocks as `clocks`, that know what too narrow a scope orders as well; None: the same
     """
 
     def __init__(
@@ -33,8 +35,9 @@ class Batch:
         segments: np.ndarray,
         clocks: np.ndarray,
         places: np.ndarray | int = 0,
+        narrow: np.ndarray | None = None,
     ):
-        self._shadow, self._clocks = shadow, clocks
+        self._shadow, self._clocks, self._narrow = shadow, clocks, narrow
         self._units, parent = shadow.units_of_entries(entries)
         self._segment = segment[parent]
         self._made = segments[self._segment]
@@ -49,6 +52,7 @@ class Batch:
             self._check_mixed()
         else:
             self._check_writers(self._shadow.writers[self._units])
+            self._check_reductions()
             self._shadow.remember_reads(self._units, self._made)
 
     def _check_mixed(self) -> None:
@@ -67,6 +71,7 @@ class Batch:
         earlier[inside] = made[before[inside]]
         made["fresh"] = earlier["how"] == NOTHING
         self._check_writers(earlier)
+        self._check_reductions()
 
         stop = np.concatenate((np.flatnonzero(first)[1:], [count]))[np.cumsum(first) - 1]
         next_write = np.minimum.accumulate(np.where(writes, index, count)[::-1])[::-1]
@@ -95,7 +100,8 @@ class Batch:
         if unknown.any():
             both_atomic = (how == ATOMIC_ACCESS) & (made["how"] == ATOMIC_ACCESS)
             harmless = both_atomic | (made["how"] == SAME_VALUE) & by_thread(how) | (how == BARRIER)
-            shadow.tell(UNORDERED, unknown & ~harmless, self._units, earlier, made, writes)
+            unordered = self._by_scope(unknown & ~harmless, self._segment, self._units, earlier, made, writes)
+            shadow.tell(UNORDERED, unordered, self._units, earlier, made, writes)
             if shadow.strict:
                 same = unknown & (made["how"] == SAME_VALUE) & by_thread(how)
                 shadow.tell(SAME_WRITTEN, same, self._units, earlier, made, writes)
@@ -106,8 +112,23 @@ class Batch:
 
     def _check_reads(self, units: np.ndarray, reads: np.ndarray, writer: np.ndarray) -> None:
         """Reads against the write that follows them, `writer` by its position in the batch."""
-        unknown = self._clocks[self._segment[writer], reads["dimension"]] < reads["tick"]
-        self._shadow.tell(UNORDERED, unknown, units, reads, self._made[writer], self._writes[writer], False)
+        segment = self._segment[writer]
+        facts = units, reads, self._made[writer], self._writes[writer], False
+        unknown = self._clocks[segment, reads["dimension"]] < reads["tick"]
+        self._shadow.tell(UNORDERED, self._by_scope(unknown, segment, *facts), *facts)
+
+    def _check_reductions(self) -> None:
+        """Each access against the copy engine's reductions before it."""
+        if len(self._shadow.reductions):
+            self._shadow.check_reductions(self._units, self._made, self._clocks[self._segment], self._writes)
+
+    def _by_scope(self, unknown, segment, units, earlier, later, writes, earlier_wrote=True) -> np.ndarray:
+        """Of what accesses are not ordered after, that which nothing orders: the rest is told as too narrow a scope."""
+        if self._narrow is None or not unknown.any():
+            return unknown
+        narrowly = unknown & self._shadow.knows_narrowly(self._narrow[segment, earlier["dimension"]], earlier)
+        self._shadow.tell(TOO_NARROW, narrowly, units, earlier, later, writes, earlier_wrote)
+        return unknown & ~narrowly
 
     def _check_outstanding(self, opening: np.ndarray) -> None:
         """Reads of earlier batches against the first write to their unit (`opening`, by position): then done with."""
@@ -124,6 +145,8 @@ def plainly_ordered(shadow: Shadow, entries: np.ndarray, segment: np.ndarray, se
     One segment for each thread, and no copy is about that not all threads know of: whatever was before is known.
     False: look closer.
     """
+    if len(shadow.reductions):
+        return False
     units, parent = shadow.units_of_entries(entries)
     kind = entries[parent] & KIND_BITS
     who = segments["dimension"][segment[parent]]

@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from greenlet import greenlet
 
 from tmalab.simulator.errors import EndlessLoop, KernelStopped
+from tmalab.simulator.maps import MapInMemory
 from tmalab.simulator.source import Place
 
 if TYPE_CHECKING:
     from tmalab.simulator.arrays import Array
     from tmalab.simulator.cta import Cta
-    from tmalab.simulator.mbarrier_objects import Barrier, Waited
-    from tmalab.tensor_map import TensorMap
+    from tmalab.simulator.mbarrier_objects import Barrier, Refused, Waited
+    from tmalab.simulator.register_pool import RegisterPool
+    from tmalab.simulator.warp_matrices import WarpMatrices
+    from tmalab.simulator.wgmma import TensorCore
 
 WARP = 32
 
@@ -50,13 +53,14 @@ class SimThread:
         self.index3 = Dim3.at(index, run.launch.block)
         self.waiting: Any = None
         self.exited = False
-        self.refused: dict[int, int] = {}  # barrier address: the phase in which a try_wait was last refused
+        self.refused: dict[int, Refused] = {}  # barrier address: the failing waits that returned False lately
         self.refusals = 0  # failing waits that return False before it may suspend again
         self.waits: dict[int, Waited] = {}  # barrier address: the last successful wait
         self.segments = 0  # segments with accesses so far
         self.idle: tuple[int, int, Any] = (0, 0, None)  # False answers in a row, progress then, the look of it
         self.mbarriers, self.copies, self.barriers = cta.mbarriers, cta.copies, cta.barriers
         self.bulk_groups, self.cp_async_groups, self.fences = cta.bulk_groups, cta.cp_async_groups, cta.fences
+        self.cluster, self.maps = cta.cluster.barrier, cta.maps
         self.greenlet = greenlet(self._live)
 
     def _live(self) -> None:
@@ -81,6 +85,21 @@ class SimThread:
 
     def __str__(self) -> str:
         return self.run.thread_name(self.number)
+
+    @property
+    def wgmma(self) -> TensorCore:
+        """The tensor core."""
+        return self.cta.wgmma
+
+    @property
+    def matrices(self) -> WarpMatrices:
+        """ldmatrix and stmatrix."""
+        return self.cta.matrices
+
+    @property
+    def registers(self) -> RegisterPool:
+        """setmaxnreg."""
+        return self.cta.registers
 
     # Segments and turns.
 
@@ -114,9 +133,9 @@ class SimThread:
         """The barriers of the calling place in the source."""
         return self.cta.shared_array((n, 1), "uint64", 8)
 
-    def global_map(self, place: Array) -> TensorMap:
+    def global_map(self, place: Array) -> MapInMemory:
         """The map in a 128-byte row of global memory."""
-        return self.copies.map_at(place)
+        return MapInMemory(place.address)
 
     def globaltimer(self) -> int:
         """Simulated nanoseconds: one a step."""

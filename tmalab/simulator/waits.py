@@ -42,6 +42,12 @@ class MbarrierWait(Wait):
     phase: int
     parity: int | None  # None: waited for by state
 
+    @property
+    def has_been_missed(self) -> bool:
+        """Whether the phase is over, and another one since, so that by its parity it is not."""
+        machine = self.barrier.machine
+        return self.parity is not None and machine.phase > self.phase and not machine.test_wait_parity(self.parity)
+
 
 @dataclass
 class CtaBarrierWait(Wait):
@@ -52,10 +58,16 @@ class CtaBarrierWait(Wait):
 
 
 @dataclass
+class ClusterBarrierWait(Wait):
+    """In the cluster barrier."""
+
+
+@dataclass
 class WarpWait(Wait):
-    """In an operation of the whole warp: "syncwarp" or "elect_sync"."""
+    """In an operation of the whole warp, or of the lanes of a mask: "syncwarp" or "elect_sync"."""
 
     operation: str
+    mask: int
 
 
 @dataclass

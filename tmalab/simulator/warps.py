@@ -28,8 +28,12 @@ class Warps:
 
     def elect(self, thread: SimThread) -> bool:
         """elect.sync: the lanes meet, and one of them is told True."""
-        self._meet(thread, "elect_sync", FULL_MASK)
+        self.meet(thread, "elect_sync")
         return self._leaders[thread.warp] is thread
+
+    def meet(self, thread: SimThread, operation: str) -> None:
+        """The lanes meet in an operation of the whole warp that orders no memory."""
+        self._meet(thread, operation, FULL_MASK)
 
     def exited(self, thread: SimThread) -> None:
         """A lane is gone: its warp may be complete without it."""
@@ -45,13 +49,12 @@ class Warps:
             self._finish(key)
             self._cta.run.scheduler.stand_back(thread)  # those who came before go first
         else:
-            thread.wait(WarpWait(operation))
+            thread.wait(WarpWait(operation, mask))
 
     def _complete(self, key: tuple[int, str, int]) -> bool:
         warp, _, mask = key
-        lanes = self._cta.threads[warp * WARP : (warp + 1) * WARP]
         here = self._here[key]
-        return len(here) == sum(mask >> lane.lane & 1 and not lane.exited for lane in lanes)
+        return len(here) == sum(mask >> lane.lane & 1 and not lane.exited for lane in self._lanes(warp))
 
     def _finish(self, key: tuple[int, str, int]) -> None:
         warp, operation, _ = key
@@ -64,6 +67,17 @@ class Warps:
             for lane in lanes:
                 lane.release()
         else:
+            self._look_for_exited(warp, lanes[0])
             clocks.meet_in_execution(rows)
-            self._leaders[warp] = self._cta.run.policy.one_of(sorted(lanes, key=lambda lane: lane.lane))
+            by_lane = sorted(lanes, key=lambda lane: lane.lane)
+            self._leaders[warp] = by_lane[self._cta.run.policy.leader_of(tuple(lane.lane for lane in by_lane))]
         self._cta.run.scheduler.wake(lanes)
+
+    def _look_for_exited(self, warp: int, lane: SimThread) -> None:
+        """elect.sync waits for every lane that its mask names, which is all that there are."""
+        exited = sum(other.exited for other in self._lanes(warp))
+        if exited:
+            lane.tell("partial-warp", operation="elect_sync", place=lane.place(), exited=exited)
+
+    def _lanes(self, warp: int) -> list[SimThread]:
+        return self._cta.threads[warp * WARP : (warp + 1) * WARP]

@@ -7,6 +7,7 @@ taken and raises an exception in the loop, whose line then is the report.
 from __future__ import annotations
 
 import ctypes
+import os
 import threading
 import time
 from collections.abc import Iterator
@@ -23,6 +24,7 @@ SILENT_SECONDS = 5.0  # without a step of the scheduler
 TOTAL_SECONDS = 120.0  # for one run
 ACCESSES = 1 << 23  # to memory, without a step of the scheduler: they are kept until then
 INTERVAL = 0.1  # seconds between looks
+IDLE_LOOKS = 20  # in a row without a run, before the timer sleeps until it is called
 
 _limits: ContextVar[tuple[float, float]] = ContextVar("limits", default=(SILENT_SECONDS, TOTAL_SECONDS))
 
@@ -60,32 +62,84 @@ class Watchdog:
         self._run, self._scheduler = run, run.scheduler
         self.fired: type[EndlessLoop] | None = None  # what it has raised
         self._target = threading.get_ident()
-        self._stop = threading.Event()
         self._silent, self._total = _limits.get()
-        self._timer = threading.Thread(target=self._watch, name="tmalab-watchdog", daemon=True)
+        self._began: Stopwatch | None = None  # until the first look: most runs end before it
+        self._steps = run.scheduler.steps
 
     def __enter__(self) -> Watchdog:
-        self._timer.start()
+        _timer.watch(self)
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self._stop.set()
-        self._timer.join()
+        try:
+            _timer.leave(self)
+        except EndlessLoop:  # raised as the run ended, it comes out here
+            _timer.leave(self)
         if self.fired is not None:
             _take_back(self._target)
 
-    def _watch(self) -> None:
-        run, silence = Stopwatch(), Stopwatch()
-        steps = self._scheduler.steps
-        while not self._stop.wait(INTERVAL):
-            if self._scheduler.steps != steps:
-                steps, silence = self._scheduler.steps, Stopwatch()
-            silent = silence.seconds() > self._silent or self._run.log.size > ACCESSES
-            if (silent or run.seconds() > self._total) and self._run.fault is None:
-                self._scheduler.stopping = True
-                self.fired = EndlessLoop if silent else TooLong
-                _raise_in(self._target, self.fired)
-                silence = Stopwatch()  # should the kernel swallow it, it comes again
+    def look(self) -> None:
+        """Called by the timer, now and then."""
+        if self._began is None:
+            self._began = self._silence = Stopwatch()
+        if self._scheduler.steps != self._steps:
+            self._steps, self._silence = self._scheduler.steps, Stopwatch()
+        silent = self._silence.seconds() > self._silent or self._run.log.size > ACCESSES
+        if (silent or self._began.seconds() > self._total) and self._run.fault is None:
+            self._scheduler.stopping = True
+            self.fired = EndlessLoop if silent else TooLong
+            _raise_in(self._target, self.fired)
+            self._silence = Stopwatch()  # should the kernel swallow it, it comes again
+
+
+class Timer:
+    """The OS thread that looks after the runs of this process, one after the other.
+
+    To start a thread for each run costs as much as a small run; this one sleeps when there was none for a while.
+    """
+
+    def __init__(self):
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._process = 0  # a forked one has no timer yet
+        self._called = threading.Event()
+        self._watched: list[Watchdog] = []  # the innermost run is the last
+        self._idle = 0  # looks in a row without a run
+
+    def watch(self, dog: Watchdog) -> None:
+        """Look after a run from now on."""
+        if self._process != os.getpid() or not self._thread.is_alive():
+            self.__init__()
+            self._process = os.getpid()
+            self._thread = threading.Thread(target=self._keep_looking, name="tmalab-watchdog", daemon=True)
+            self._thread.start()
+        with self._lock:
+            self._watched.append(dog)
+            if self._idle >= IDLE_LOOKS:
+                self._called.set()
+            self._idle = 0
+
+    def leave(self, dog: Watchdog) -> None:
+        """The run is over: from now on nothing is raised in its thread."""
+        with self._lock:
+            self._watched = [other for other in self._watched if other is not dog]
+
+    def _keep_looking(self) -> None:
+        while True:
+            time.sleep(INTERVAL)
+            with self._lock:
+                if self._watched:
+                    self._watched[-1].look()
+                    continue
+                self._idle += 1
+                asleep = self._idle >= IDLE_LOOKS
+                if asleep:
+                    self._called.clear()
+            if asleep:
+                self._called.wait()
+
+
+_timer = Timer()
 
 
 def _take_back(thread: int) -> None:

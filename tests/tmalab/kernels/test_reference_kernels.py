@@ -14,7 +14,7 @@ from tmalab.kernels.copy_2d import copy_2d
 from tmalab.kernels.copy_column import copy_column
 from tmalab.kernels.store_tile import store_tile
 
-NAMES = ("copy_2d", "copy_column", "store_tile")
+NAMES = ("copy_2d", "copy_column", "store_tile", "gemm_naive", "gemm_pipelined", "gemm_warp_specialized")
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numba import cuda
-from right_kernels import WIDE, tile_map
 
+from tests.mutants.case import WIDE, tile_map
 from tmalab import TensorMap, kernel, ptx
 
 SEEDS = (0, 1, 2)
@@ -290,3 +290,94 @@ def test_a_waiter_whose_barrier_lies_at_no_multiple_of_8_is_told_so():
         ptx.mbarrier_init(bars, 1)
 
     assert names(between.run(block=1, args=(np.zeros(1),))) == {"misaligned"}
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_one_may_promise_and_another_arrive_if_the_arrive_comes_after(seed):
+    @kernel
+    def promises(tensor_map, out, ordered):
+        tile = cuda.shared.array((8, 64), np.float16, alignment=128)
+        bar = ptx.mbarrier_array(1)
+        t = cuda.threadIdx.x
+        if t == 0:
+            ptx.mbarrier_init(bar, 1)
+        cuda.syncthreads()
+        if t == 0:
+            ptx.mbarrier_expect_tx(bar, 1024)
+            ptx.cp_async_bulk_tensor_2d(tile, tensor_map, 0, 0, bar)
+        if ordered:
+            cuda.syncthreads()
+        if t == 32:
+            ptx.mbarrier_arrive(bar)
+        ptx.mbarrier_wait_parity(bar, 0)
+        out[t] = tile[0, t]
+
+    def run(ordered):
+        return promises.run(block=64, args=(tile_map(WIDE), np.zeros(64, np.float16), ordered), seed=seed)
+
+    assert not run(1).hazards
+    assert "expect-after-completion" in names(run(0))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_uses_of_a_named_barrier_must_be_told_apart(seed):
+    """Warp 0 arrives for the second use before it can know that the first is over; with an answer in between it can."""
+
+    @kernel
+    def hands_over(answered):
+        t = cuda.threadIdx.x
+        for _ in range(3):
+            if t < 32:
+                ptx.barrier_arrive(1, 64)
+                if answered:
+                    ptx.barrier_sync(2, 64)
+            else:
+                ptx.barrier_sync(1, 64)
+                if answered:
+                    ptx.barrier_arrive(2, 64)
+
+    assert not hands_over.run(block=64, args=(1,), seed=seed).hazards
+    assert "barrier-mismatch" in names(hands_over.run(block=64, args=(0,), seed=seed))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_barrier_that_only_arrives_have_completed_may_be_used_again_by_those_who_know_of_them(seed):
+    @kernel
+    def arrives(out):
+        box = cuda.shared.array(32, np.int32)
+        t = cuda.threadIdx.x
+        if t < 32:
+            box[t] = t
+            ptx.barrier_arrive(1, 32)
+        cuda.syncthreads()
+        if t >= 32:
+            ptx.barrier_sync(1, 32)
+            out[t - 32] = box[t - 32]
+
+    out = np.zeros(32, np.int32)
+    assert not arrives.run(block=64, args=(out,), seed=seed).hazards
+    assert out.tolist() == list(range(32))
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("tries", [1, 3, 16])
+def test_a_wait_that_gives_up_after_some_tries_is_found_in_every_order(tries, seed):
+    @kernel
+    def gives_up(tensor_map, out, tries):
+        tile = cuda.shared.array((8, 64), np.float16, alignment=128)
+        bar = ptx.mbarrier_array(1)
+        t = cuda.threadIdx.x
+        if t == 0:
+            ptx.mbarrier_init(bar, 1)
+        cuda.syncthreads()
+        if t == 0:
+            ptx.mbarrier_arrive_expect_tx(bar, 1024)
+            ptx.cp_async_bulk_tensor_2d(tile, tensor_map, 0, 0, bar)
+        for _ in range(tries):
+            if ptx.mbarrier_try_wait_parity(bar, 0):
+                break
+        out[t] = tile[0, t % 64]
+        ptx.mbarrier_wait_parity(bar, 0)
+
+    run = gives_up.run(block=128, args=(tile_map(WIDE), np.zeros(128, np.float16), tries), seed=seed)
+    assert names(run) == {"read-before-wait"}

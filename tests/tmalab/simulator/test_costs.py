@@ -7,8 +7,9 @@ import tracemalloc
 
 import numpy as np
 from numba import cuda
-from right_kernels import CASES, TILE, tile_map
 
+from tests.mutants.case import TILE, tile_map
+from tests.mutants.right import CASES
 from tmalab import kernel, ptx
 from tmalab.launch import Launch
 from tmalab.simulator import simulate

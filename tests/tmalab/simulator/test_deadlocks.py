@@ -7,8 +7,8 @@ import time
 import numpy as np
 import pytest
 from numba import cuda
-from right_kernels import WIDE, tile_map
 
+from tests.mutants.case import WIDE, tile_map
 from tmalab import kernel, ptx
 
 COUNT = 3  # arrivals

@@ -14,7 +14,8 @@ import pytest
 from tmalab.simulator.access_log import AccessLog
 from tmalab.simulator.arrays import ADDRESS_SHIFT, READ, SIZE_SHIFT, WRITE
 from tmalab.simulator.clocks import Clocks
-from tmalab.simulator.shadow import UNORDERED, Shadow
+from tmalab.simulator.reasons import UNORDERED
+from tmalab.simulator.shadow import Shadow
 
 THREADS, UNITS, GRAIN, EVENTS = 4, 12, 4, 120
 

@@ -7,8 +7,8 @@ import time
 import numpy as np
 import pytest
 from numba import cuda
-from right_kernels import CASES
 
+from tests.mutants.right import CASES
 from tmalab import TensorMap, device, kernel, ptx
 from tmalab.run import KernelFault
 from tmalab.simulator.watchdog import patience

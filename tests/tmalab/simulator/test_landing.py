@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numba import cuda
-from right_kernels import ROWS, TILE, WIDE, tile_map
 
+from tests.mutants.case import ROWS, TILE, WIDE, tile_map
 from tmalab import DataType, Swizzle, TensorMap, kernel, ptx, reference
 
 LATE, AT_ONCE, MIXED = 0, 1, 2  # seeds that land copies so

@@ -7,7 +7,7 @@ import pytest
 
 from tmalab.simulator.access_log import Track
 from tmalab.simulator.errors import KernelError
-from tmalab.simulator.memory import SHARED_LIMIT, SHARED_START, SharedMemory
+from tmalab.simulator.memory import SHARED_LIMIT, SHARED_START, SharedLayout, SharedMemory
 
 
 def place(memory, site, shape, dtype=np.float16, alignment=None):
@@ -16,7 +16,7 @@ def place(memory, site, shape, dtype=np.float16, alignment=None):
 
 @pytest.fixture
 def memory():
-    return SharedMemory(Track())
+    return SharedMemory(Track(), SharedLayout())
 
 
 @pytest.mark.parametrize("alignment", [2, 16, 128, 256, 1024, 4096])

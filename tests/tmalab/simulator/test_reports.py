@@ -7,8 +7,8 @@ import json
 import numpy as np
 import pytest
 from numba import cuda
-from right_kernels import WIDE, tile_map
 
+from tests.mutants.case import WIDE, tile_map
 from tmalab import device, kernel, ptx
 
 LOAD, READ = 11, 13  # lines of the kernel below, from its decorator

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import pytest
-from right_kernels import CASES
+
+from tests.mutants.right import CASES
+from tests.mutants.runs import outcome
 
 A_FEW, MANY = range(6), range(6, 200)
 
 
 def check(name, seeds):
     for seed in seeds:
-        case = CASES[name]()
-        run = case.kernel.run(grid=case.grid, block=case.block, args=case.args, seed=seed)
-        assert not run.hazards, f"seed {seed}: {run}"
-        assert run.fault is None, f"seed {seed}: {run}"
-        assert run.deadlock is None, f"seed {seed}: {run}"
-        assert case.is_right(), f"seed {seed}: wrong bytes"
+        found = outcome(CASES[name](), seed)
+        assert found.clean, f"seed {seed}: {CASES[name]().run(seed)}"
+        assert found.right, f"seed {seed}: wrong bytes"
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -25,9 +24,7 @@ def test_a_right_kernel_is_not_flagged(name):
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_right_kernel_compiles(name):
-    case = CASES[name]()
-    run = case.kernel.run(grid=case.grid, block=case.block, args=case.args)
-    assert run.compile_error is None
+    assert CASES[name]().run().compile_error is None
 
 
 @pytest.mark.parametrize("seed", A_FEW)

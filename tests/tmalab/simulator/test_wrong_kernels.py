@@ -2,27 +2,40 @@
 
 from __future__ import annotations
 
+import json
 import linecache
 
 import pytest
-from wrong_kernels import MUTANTS, mutated
 
+from tests.mutants.runs import check_wrong
+from tests.mutants.wrong import MUTANTS
 from tmalab.simulator.hazards import NAMES
 
-SEEDS = range(3)  # copies land late, at once, at random
+A_FEW, MANY = 3, 20  # copies land late, at once, at random
 
 
 @pytest.mark.parametrize("name", MUTANTS)
 def test_a_mistake_is_reported_in_every_order(name):
-    mutant = MUTANTS[name]
-    for seed in SEEDS:
-        case = mutated(mutant)
-        run = case.kernel.run(grid=case.grid, block=case.block, args=case.args, seed=seed)
-        found = {hazard.name for hazard in run.hazards}
-        assert found <= NAMES
-        assert found & mutant.names, f"seed {seed}: {run}"
-        assert not run.ok
-        for hazard in run.hazards:
-            assert hazard.name == "deadlock" or hazard.accesses, str(hazard)
-            for access in hazard.accesses:
-                assert linecache.getline(access.file, access.line).strip(), str(hazard)
+    made = check_wrong(name, max(A_FEW, MUTANTS[name].seeds))
+    assert made.holds, made
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("name", MUTANTS)
+def test_a_mistake_is_reported_in_every_one_of_20_orders(name):
+    made = check_wrong(name, MANY)
+    assert made.holds, made
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_a_report_names_lines_of_the_kernel_and_what_to_write(name):
+    run = MUTANTS[name].fresh().run()
+    assert not run.ok
+    assert {hazard.name for hazard in run.hazards} <= NAMES
+    for hazard in run.hazards:
+        assert hazard.fix
+        assert hazard.name == "deadlock" or hazard.accesses, str(hazard)
+        assert json.loads(json.dumps(hazard.as_data()))["name"] == hazard.name
+        for access in hazard.accesses:
+            assert linecache.getline(access.file, access.line).strip(), str(hazard)

@@ -1,0 +1,140 @@
+"""The bar of a long exploration: after a second, on a terminal or in a notebook, with the time that is left."""
+
+from __future__ import annotations
+
+import io
+import os
+import pty
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from tmalab.bootstrap import ROOT
+from tmalab.simulator import progress
+from tmalab.simulator.progress import Progress, bar, duration
+
+
+class Shown:
+    """A display that remembers."""
+
+    def __init__(self):
+        self.pictures, self.closed = [], False
+
+    def show(self, part, sentence):
+        self.pictures.append((part, sentence))
+
+    def close(self):
+        self.closed = True
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that the test sets."""
+    now = [100.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    return now
+
+
+def test_nothing_is_shown_in_the_first_second(clock):
+    shown = Shown()
+    with Progress(shown) as made:
+        clock[0] += 0.9
+        made.tell(0.5, 10, 0)
+    assert (shown.pictures, shown.closed) == ([], False)
+
+
+def test_the_time_left_is_that_of_the_parts_so_far(clock):
+    shown = Shown()
+    with Progress(shown) as made:
+        clock[0] += 30
+        made.tell(0.25, 1200, 3)
+        clock[0] += 0.01
+        made.tell(0.26, 1201, 3)  # too soon after the last picture
+    assert shown.pictures == [(0.25, "1,200 orders, 3 wrong, 1:30 left")]
+    assert shown.closed
+
+
+def test_before_any_part_is_done_no_time_is_named(clock):
+    shown = Shown()
+    with Progress(shown) as made:
+        clock[0] += 5
+        made.tell(0.0, 7, 0)
+    assert shown.pictures == [(0.0, "7 orders, 0 wrong")]
+
+
+def test_nobody_looks_at_a_pipe(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    assert progress.display() is None
+    with Progress(None) as made:
+        made.tell(0.5, 1, 0)
+
+
+@pytest.mark.parametrize(("seconds", "words"), [(5, "0:05"), (65.4, "1:05"), (7200, "2:00:00"), (0, "0:00")])
+def test_durations(seconds, words):
+    assert duration(seconds) == words
+
+
+def test_a_bar_of_characters():
+    assert bar(0) == f"[{' ' * 30}]"
+    assert bar(0.5) == f"[{'#' * 15}{' ' * 15}]"
+    assert bar(1) == f"[{'#' * 30}]"
+
+
+def test_a_notebook_without_widgets_shows_a_line_that_changes(monkeypatch):
+    import IPython.display
+
+    lines = []
+
+    class Handle:
+        def update(self, shown, raw):
+            lines.append(shown["text/plain"])
+
+    def put(shown, raw, display_id):
+        lines.append(shown["text/plain"])
+        return Handle()
+
+    monkeypatch.setattr(IPython.display, "display", put)
+    line = progress.Line()
+    line.show(0.5, "words")
+    line.show(1.0, "more")
+    line.close()
+    assert lines == [f"{bar(0.5)} words", f"{bar(1)} more", ""]
+
+
+def test_a_notebook_with_widgets_shows_one(monkeypatch):
+    import IPython.display
+
+    boxes = []
+    monkeypatch.setattr(IPython.display, "display", boxes.append)
+    widget = progress.Widget()
+    widget.show(0.25, "a third is left")
+    (box,) = boxes
+    assert (box.children[0].value, box.children[1].value) == (0.25, "a third is left")
+    widget.close()
+
+
+def test_a_terminal_shows_a_bar_and_takes_it_away():
+    script = """
+        import numpy as np, tmalab
+        from numba import cuda
+
+        @tmalab.kernel
+        def take_turns(out):
+            out[cuda.atomic.add(out, 8, 1)] = cuda.threadIdx.x
+
+        tmalab.explore(take_turns, 1, 8, (np.zeros(9, np.int32),), exhaustive=True, time_limit=2.5)
+        print("done")
+    """
+    main, terminal = pty.openpty()
+    command = [sys.executable, "-c", textwrap.dedent(script)]
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=terminal, text=True, timeout=100
+    )
+    os.close(terminal)
+    shown = os.read(main, 1 << 16).decode(errors="replace")
+    os.close(main)
+    assert done.stdout == "done\n"
+    assert "orders, 0 wrong" in shown

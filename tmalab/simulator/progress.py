@@ -1,0 +1,143 @@
+"""How far a long exploration has come: a bar with the time that is left, on a terminal or under a notebook's cell.
+
+Nothing is shown in the first second, and nothing where nobody looks: in a pipe, a test, a grader.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any, Protocol
+
+from tmalab.texts import text
+
+DELAY = 1.0  # seconds without a bar
+INTERVAL = 0.2  # seconds between two pictures of it
+WIDTH = 30  # characters
+
+
+class Display(Protocol):
+    """Where a bar can be shown."""
+
+    def show(self, part: float, sentence: str) -> None:
+        """Show which part is done, from 0 to 1, and a sentence beside it."""
+
+    def close(self) -> None:
+        """Take the bar away."""
+
+
+class Progress:
+    """A bar, once it is worth one. Use it as a context, and tell it how far things are."""
+
+    def __init__(self, display: Display | None):
+        self._display, self._began, self._shown = display, time.monotonic(), 0.0
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self._display is not None and self._shown:
+            self._display.close()
+
+    def tell(self, part: float, explored: int, failing: int) -> None:
+        """Which part is done (0 to 1), how many orders that were, and in how many something is wrong."""
+        now = time.monotonic()
+        elapsed = now - self._began
+        if self._display is None or elapsed < DELAY or now - self._shown < INTERVAL:
+            return
+        self._shown = now
+        left = elapsed * (1 - part) / part if part > 0 else float("inf")
+        key = "explore.progress" if left < float("inf") else "explore.progress-unknown"
+        sentence = text(key, explored=f"{explored:,}", failing=f"{failing:,}", left=duration(left))
+        self._display.show(part, sentence)
+
+
+def duration(seconds: float) -> str:
+    """`1:05` or `2:00:00`; hours only where there are some."""
+    if seconds == float("inf"):
+        return ""
+    minutes, seconds = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+
+
+def display() -> Display | None:
+    """The display of this process: a notebook's, a terminal's, or none."""
+    if _in_notebook():
+        return Widget() if "ipywidgets" in sys.modules else Line()
+    return Terminal() if sys.stderr is not None and sys.stderr.isatty() else None
+
+
+def _in_notebook() -> bool:
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return shell is not None and getattr(shell, "kernel", None) is not None
+
+
+class Terminal:
+    """A bar of rich on a terminal's stderr."""
+
+    def __init__(self):
+        self._progress: Any = None
+
+    def show(self, part: float, sentence: str) -> None:
+        if self._progress is None:
+            from rich.console import Console
+            from rich.progress import BarColumn, Progress, TextColumn
+
+            columns = BarColumn(WIDTH), TextColumn("{task.description}", markup=False)
+            self._progress = Progress(*columns, console=Console(stderr=True), transient=True)
+            self._task = self._progress.add_task("", total=1.0)
+            self._progress.start()
+        self._progress.update(self._task, completed=part, description=sentence)
+
+    def close(self) -> None:
+        self._progress.stop()
+
+
+class Line:
+    """A bar of characters under a notebook's cell, one line that changes."""
+
+    def __init__(self):
+        self._handle: Any = None
+
+    def show(self, part: float, sentence: str) -> None:
+        self._put(f"{bar(part)} {sentence}")
+
+    def close(self) -> None:
+        self._put("")
+
+    def _put(self, line: str) -> None:
+        from IPython.display import display as put
+
+        shown = {"text/plain": line}
+        if self._handle is None:
+            self._handle = put(shown, raw=True, display_id=True)
+        else:
+            self._handle.update(shown, raw=True)
+
+
+class Widget:
+    """A bar of ipywidgets, where the notebook has loaded them."""
+
+    def __init__(self):
+        self._box: Any = None
+
+    def show(self, part: float, sentence: str) -> None:
+        if self._box is None:
+            from IPython.display import display as put
+            from ipywidgets import FloatProgress, HBox, Label
+
+            self._bar, self._label = FloatProgress(max=1.0), Label()
+            self._box = HBox([self._bar, self._label])
+            put(self._box)
+        self._bar.value, self._label.value = part, sentence
+
+    def close(self) -> None:
+        self._box.close()
+
+
+def bar(part: float) -> str:
+    """`[######                        ]`"""
+    done = round(part * WIDTH)
+    return f"[{'#' * done}{' ' * (WIDTH - done)}]"
