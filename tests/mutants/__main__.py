@@ -1,0 +1,60 @@
+"""`python -m tests.mutants`: the tables of right and wrong kernels."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from tests.mutants import equivalent, hardware, pages
+from tests.mutants.right import CASES
+from tests.mutants.runs import EDITED, as_data, check_edits, check_right, check_wrong, in_parallel
+from tests.mutants.wrong import MUTANTS
+
+
+def arguments(given: list[str]) -> argparse.Namespace:
+    """What was asked for."""
+    parser = argparse.ArgumentParser(prog="python -m tests.mutants", description="Tables of right and wrong kernels.")
+    parser.add_argument("--seeds", type=int, default=20, help="orders for each wrong kernel (20)")
+    parser.add_argument("--right-seeds", type=int, default=200, help="orders for each right kernel (200)")
+    parser.add_argument(
+        "--edit-seeds", type=int, default=6, help="orders for each mechanical edit (6); 0: leave them out"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+    parser.add_argument("--table", type=Path, metavar="FILE", help="write the documentation's page of mutants")
+    parser.add_argument(
+        "--hazards", type=Path, metavar="FILE", help="write the documentation's page of hazards, and stop"
+    )
+    parser.add_argument(
+        "--hardware", type=Path, metavar="FILE", help="run what is harmless on a GPU, write the numbers, and stop"
+    )
+    return parser.parse_args(given)
+
+
+def main(given: list[str]) -> int:
+    """Run, show, write. 0: every target holds."""
+    asked = arguments(given)
+    if asked.hazards:
+        asked.hazards.write_text(pages.hazards(), "utf-8")
+        return 0
+    if asked.hardware:
+        return hardware.record(asked.hardware)
+    right = in_parallel(check_right, CASES, asked.right_seeds)
+    wrong = in_parallel(check_wrong, MUTANTS, asked.seeds)
+    edits = in_parallel(check_edits, EDITED, asked.edit_seeds) if asked.edit_seeds else []
+    unexplained = equivalent.unexplained(edits)
+    data = {
+        "right": [as_data(made) for made in right],
+        "wrong": [as_data(made) for made in wrong],
+        "edits": [as_data(made) for made in edits],
+        "unexplained": unexplained,
+    }
+    if asked.table:
+        asked.table.write_text(pages.mutants(data), "utf-8")
+    print(json.dumps(data) if asked.json else pages.summary(data))
+    return int(any(not made.holds for made in (*right, *wrong)) or bool(unexplained))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
