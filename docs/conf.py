@@ -1,15 +1,24 @@
 """How Sphinx builds the documentation: offline, from these pages, the library's docstrings and its tables.
 
-A page writes `{{ rules }}`, `{{ descriptor }}`, `{{ instructions }}` or `{{ recordings }}` where a table that the
-library holds belongs.
+A page writes `{{ rules }}`, `{{ descriptor }}`, `{{ instructions }}`, `{{ barrier }}`, `{{ im2col_rules }}`,
+`{{ boundaries }}`, `{{ reductions }}`, `{{ recordings }}` or `{{ coverage }}` where a table that the library holds
+belongs. `boundaries` and the last two compare every recorded case anew.
 """
 
+import re
+from collections import defaultdict
 from collections.abc import Iterable
 
 import tmalab
 from tmalab import descriptor as map_bytes
-from tmalab import ptx, recorded
-from tmalab.tensor_map_rules import RULES
+from tmalab import mbarrier_word, ptx, recorded
+from tmalab.data_types import DataType, Swizzle
+from tmalab.gpu.verdicts import compare
+from tmalab.im2col_rules import RULES as IM2COL_RULES
+from tmalab.recorded import verdicts
+from tmalab.recorded.tally import Count, Kind, tally
+from tmalab.reductions import MAP_OPERATIONS
+from tmalab.tensor_map_rules import RULES, Rule
 from tmalab.texts import text
 
 project = "TMA Lab"
@@ -36,33 +45,146 @@ def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
     return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |" for line in lines)
 
 
-def rules() -> str:
-    """The driver's rules for tensor maps."""
-    rows = ((rule.name, f"`{rule.measure.field}`", text(rule.why), rule.source) for rule in RULES)
+def rules(of: Iterable[Rule] = RULES) -> str:
+    """The driver's rules for tiled tensor maps, or others."""
+    rows = ((rule.name, f"`{rule.measure.field}`", text(rule.why), rule.source) for rule in of)
     return table(("rule", "field", "why, and the way out", "source"), rows)
+
+
+def im2col_rules() -> str:
+    """The driver's rules for im2col maps that tiled maps do not have."""
+    return rules(
+        rule for rule in IM2COL_RULES if rule.name not in {rule.name for rule in RULES} - {"rank", "swizzle-span"}
+    )
+
+
+def boundaries() -> str:
+    """The recorded maps at each limit of the rules and just beyond it, and how driver and library differ on them."""
+    asked = verdicts.read()
+    answers = iter(asked.encoded)
+    report = compare(asked.maps, lambda fields: next(answers))
+    rows = (
+        (
+            f"{place['rule']}, {place['side']}",
+            "just beyond" if place["beyond"] else "at",
+            *(str(place[count]) for count in ("maps", "accepted", "false_accepts", "false_refusals")),
+        )
+        for place in report["boundaries"]
+    )
+    head = ("limit", "maps that lie", "maps", "accepted by the driver", "false accepts", "false refusals")
+    return table(head, rows)
 
 
 def descriptor() -> str:
     """The bits of a tensor map."""
-    rows = ((f"{field.start} to {field.start + field.width - 1}", field.name) for field in map_bytes.TABLE)
-    return table(("bits", "field"), rows)
+    rows = ((f"{field.start} to {field.stop - 1}", field.name, field.kinds) for field in map_bytes.TABLE)
+    return table(("bits", "field", "maps"), rows)
+
+
+WIDTHS_BETWEEN = re.compile(r"wgmma_(?:zero_|m64n)(?!(?:8|256)(?:k16|$))\d+.*")  # of N: the table has the ends
 
 
 def instructions() -> str:
-    """The instruction set."""
-    every = ((name, getattr(ptx, name)) for name in dir(ptx))
-    rows = ((f"`{name}`", f"`{made.text}`", made.__doc__.splitlines()[0]) for name, made in every)
-    return table(("function", "PTX", "what it does"), rows)
+    """The instruction set, family by family: a sentence and a table."""
+    parts = []
+    for family in ptx.FAMILIES:
+        every = ((name, made) for name, made in ptx.INSTRUCTIONS.items() if vars(family).get(name) is made)
+        every = ((name, made) for name, made in every if not WIDTHS_BETWEEN.fullmatch(name))
+        rows = ((f"`{name}`", f"`{made.text}`", made.__doc__.splitlines()[0]) for name, made in every)
+        parts += [f"**{family.__doc__.splitlines()[0]}**", table(("function", "PTX", "what it does"), rows)]
+    return "\n\n".join(parts)
+
+
+def reductions() -> str:
+    """The reductions through maps that the hardware has."""
+    rows = ((data_type.name, ", ".join(operations)) for data_type, operations in MAP_OPERATIONS.items())
+    return table(("element type", "operations"), rows)
+
+
+def barrier() -> str:
+    """The bits of an mbarrier."""
+    fields = mbarrier_word.FIELDS.items()
+    rows = ((f"{bits.start} to {bits.start + bits.width - 1}", name, text(bits.meaning)) for name, bits in fields)
+    return table(("bits", "field", "what it holds"), rows)
 
 
 def recordings() -> str:
     """What was recorded, where, and with what."""
-    read = ((name, recorded.read(name)) for name in recorded.names())
+    rows = []
+    for name in recorded.names():
+        made, counts = recorded.read(name).provenance, tally(name).values()
+        totals = (sum(count.cases for count in counts), sum(count.mismatches for count in counts))
+        rows.append((f"`{name}`", *map(str, totals), *(made[field] for field in ("gpu", "driver", "date"))))
+    return table(("recording", "cases", "mismatches", "GPU", "driver", "date"), rows)
+
+
+def coverage() -> str:
+    """Mode by type, swizzle and rank: cases, and mismatches between the reference and the hardware."""
+    modes = defaultdict(lambda: defaultdict(Count))
+    for name in recorded.names():
+        for kind, count in tally(name).items():
+            total = modes[kind.mode][kind]
+            total.cases, total.mismatches = total.cases + count.cases, total.mismatches + count.mismatches
+    with_maps = [mode for mode, kinds in modes.items() if any(kind.rank and "," not in mode for kind in kinds)]
+    parts = [_by_type(mode, modes[mode]) for mode in with_maps]
+    reductions = {mode: kinds for mode, kinds in modes.items() if "reduction" in mode and "," not in mode}
+    parts.append(_by_operation(reductions))
+    parts.append(_in_all({mode: kinds for mode, kinds in modes.items() if mode not in with_maps}))
+    return "\n\n".join(parts)
+
+
+def _by_type(mode: str, kinds: dict[Kind, Count]) -> str:
+    """One mode: a row for each type, a cell for each swizzle with the cases of rank 1 to 5."""
+
+    def cell(data_type: str, swizzle: str) -> str:
+        cases = [0] * 5
+        for kind, count in kinds.items():
+            if (kind.data_type, kind.swizzle) == (data_type, swizzle):
+                cases[kind.rank - 1] += count.cases
+        return " ".join(str(number or "–") for number in cases)
+
+    swizzles, rows = [swizzle.name for swizzle in Swizzle], []
+    for data_type in (data_type.name for data_type in DataType):
+        mine = [count for kind, count in kinds.items() if kind.data_type == data_type]
+        if mine:
+            mismatches = str(sum(count.mismatches for count in mine))
+            rows.append((data_type, *(cell(data_type, swizzle) for swizzle in swizzles), mismatches))
+    head = ("type", *(f"swizzle {swizzle}" for swizzle in swizzles), "mismatches")
+    return f"**{mode}**: cases of rank 1, 2, 3, 4 and 5\n\n{table(head, rows)}"
+
+
+def _by_operation(modes: dict[str, dict[Kind, Count]]) -> str:
+    """Reductions: cases for each operation and type."""
+    totals = defaultdict(lambda: defaultdict(Count))
+    for mode, kinds in modes.items():
+        for kind, count in kinds.items():
+            total = totals[mode, kind.operation][kind.data_type]
+            total.cases, total.mismatches = total.cases + count.cases, total.mismatches + count.mismatches
     rows = (
-        (f"`{name}`", str(len(made.cases)), *(made.provenance[field] for field in ("gpu", "driver", "date")))
-        for name, made in read
+        (
+            mode,
+            operation,
+            ", ".join(f"{data_type} {count.cases}" for data_type, count in types.items()),
+            str(sum(count.mismatches for count in types.values())),
+        )
+        for (mode, operation), types in totals.items()
     )
-    return table(("recording", "cases", "GPU", "driver", "date"), rows)
+    head = ("mode", "operation", "types", "mismatches")
+    return f"**reductions**: cases of each operation and type\n\n{table(head, rows)}"
 
 
-myst_substitutions = {made.__name__: made() for made in (rules, descriptor, instructions, recordings)}
+def _in_all(modes: dict[str, dict[Kind, Count]]) -> str:
+    """Modes without a map, and faults by their kind: cases and mismatches in all."""
+    rows = (
+        (
+            mode.replace("_", " "),
+            str(sum(count.cases for count in kinds.values())),
+            str(sum(count.mismatches for count in kinds.values())),
+        )
+        for mode, kinds in modes.items()
+    )
+    return f"**without a map, and copies that fault, by the fault**\n\n{table(('mode', 'cases', 'mismatches'), rows)}"
+
+
+TABLES = (rules, im2col_rules, boundaries, descriptor, instructions, reductions, barrier, recordings, coverage)
+myst_substitutions = {made.__name__: made() for made in TABLES}

@@ -16,6 +16,7 @@ __version__ = "0.1.0"
 
 _HOME = {  # public name: the module that defines it, or that is meant
     "DataType": "tmalab.data_types",
+    "Im2colMap": "tmalab.im2col_map",
     "Interleave": "tmalab.data_types",
     "L2Promotion": "tmalab.data_types",
     "OobFill": "tmalab.data_types",
@@ -27,6 +28,7 @@ _HOME = {  # public name: the module that defines it, or that is meant
     "TmaFault": "tmalab.faults",
     "Run": "tmalab.run",
     "device": "tmalab.launch",
+    "explore": "tmalab.simulator.exploration",
     "kernel": "tmalab.launch",
     "map_rows": "tmalab.maps_in_memory",
     "ptx": "tmalab.ptx",
@@ -38,10 +40,12 @@ if TYPE_CHECKING:
     from tmalab import ptx, reference
     from tmalab.data_types import DataType, Interleave, L2Promotion, OobFill, Swizzle
     from tmalab.faults import TmaFault
+    from tmalab.im2col_map import Im2colMap
     from tmalab.launch import device, kernel
     from tmalab.maps_in_memory import map_rows
     from tmalab.mbarrier import MBarrier, MBarrierError
     from tmalab.run import Run
+    from tmalab.simulator.exploration import explore
     from tmalab.tensor_map import TensorMap, TensorMapError
 
 

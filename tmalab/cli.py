@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tmalab import __version__
+from tmalab.bench import BENCHES, measure
 from tmalab.texts import text
 
 AS_JSON = click.option("--json", "as_json", is_flag=True, help=text("cli.help-json"))
@@ -67,7 +68,7 @@ def lab(folder: Path | None, browser: bool, arguments: tuple[str, ...]) -> None:
 
 
 @main.command("map", help=text("cli.help-map"))
-@click.argument("source", metavar="FILE.json|HEX")
+@click.argument("source", metavar="FILE|JSON|HEX")
 @AS_JSON
 def judge_map(source: str, as_json: bool) -> None:
     from tmalab.map_command import Unreadable, judge
@@ -75,7 +76,13 @@ def judge_map(source: str, as_json: bool) -> None:
     try:
         judgement = judge(source)
     except Unreadable as error:
-        fail(str(error), UNREADABLE, {"legal": None, "error": str(error)} if as_json else None)
+        table = Table(box=None, show_header=False)
+        for row in error.fields:
+            table.add_row(*map(str, row))
+        if error.fields and not as_json:
+            Console().print(table)
+        found = [dict(zip(("bits", "field", "value"), row)) for row in error.fields]
+        fail(str(error), UNREADABLE, {"legal": None, "error": str(error), "bits": found} if as_json else None)
     if as_json:
         print_json(judgement.as_json())
     else:
@@ -167,8 +174,8 @@ def record(groups: tuple[str, ...], folder: Path | None, as_json: bool) -> None:
     def give_up(sentence: str, status: int) -> NoReturn:
         fail(sentence, status, {"folder": None, "cases": {}, "error": sentence} if as_json else None)
 
-    if unknown := sorted(set(groups) - set(GROUPS)):
-        give_up(text("cli.record-unknown", names=", ".join(unknown), groups=", ".join(GROUPS)), UNREADABLE)
+    if sentence := unknown_groups(groups, GROUPS):
+        give_up(sentence, UNREADABLE)
     if reason := why_no_gpu():
         give_up(reason, NO_GPU)
     in_checkout = (ROOT / "pyproject.toml").is_file()
@@ -183,3 +190,82 @@ def record(groups: tuple[str, ...], folder: Path | None, as_json: bool) -> None:
         print_json({"folder": str(folder), "cases": counts})
     else:
         say(text("cli.record-done", count=sum(counts.values()), groups=", ".join(counts), folder=folder), "green")
+
+
+@main.command(help=text("cli.help-bench"))
+@click.argument("name", type=click.Choice(sorted(BENCHES)))
+@AS_JSON
+def bench(name: str, as_json: bool) -> None:
+    figures = measure(name)
+    if as_json:
+        print_json(figures)
+    else:
+        say(text(f"bench.{name}", **figures))
+
+
+@main.command(help=text("cli.help-verdicts"))
+@click.option("--maps", "count", type=click.IntRange(1), default=20_000, help=text("cli.help-verdicts-maps"))
+@click.option("--sets", type=click.IntRange(1), default=1, help=text("cli.help-verdicts-sets"))
+@click.option("--seed", type=click.IntRange(0), help=text("cli.help-verdicts-seed"))
+@click.option("--save", type=click.Path(path_type=Path), metavar="FILE", help=text("cli.help-verdicts-save"))
+@AS_JSON
+def verdicts(count: int, sets: int, seed: int | None, save: Path | None, as_json: bool) -> None:
+    from tmalab.gpu import verdicts as comparison
+    from tmalab.gpu.device import why_no_gpu
+
+    seed = comparison.new_seed() if seed is None else seed
+    if reason := why_no_gpu():
+        fail(reason, NO_GPU, {"ok": None, "seed": seed, "error": reason} if as_json else None)
+    result = comparison.on_this_machine(seed, count, sets)
+    if save:
+        comparison.save(save, seed, count, f"tmalab verdicts --seed {seed} --maps {count} --save")
+    if as_json:
+        print_json(result)
+    else:
+        for report in result["sets"]:
+            say(text("cli.verdicts-set", **report), None if report["ok"] else "red")
+            for wrong in report["disagreements"]:
+                say(f"  {wrong}")
+        say(text("cli.verdicts-same" if result["ok"] else "cli.verdicts-different"), "green" if result["ok"] else "red")
+    sys.exit(0 if result["ok"] else 1)
+
+
+@main.command(help=text("cli.help-verify"))
+@click.argument("groups", nargs=-1)
+@click.option("--cases", "count", type=click.IntRange(1), default=1000, help=text("cli.help-verify-cases"))
+@click.option("--seed", type=click.IntRange(0), help=text("cli.help-verify-seed"))
+@AS_JSON
+def verify(groups: tuple[str, ...], count: int, seed: int | None, as_json: bool) -> None:
+    from tmalab.gpu import verify as comparison
+    from tmalab.gpu.device import why_no_gpu
+    from tmalab.recorded.cases import GROUPS
+
+    seed = comparison.new_seed() if seed is None else seed
+    for sentence, status in ((unknown_groups(groups, GROUPS), UNREADABLE), (why_no_gpu(), NO_GPU)):
+        if sentence:
+            fail(sentence, status, {"ok": None, "seed": seed, "error": sentence} if as_json else None)
+    if not as_json:
+        say(text("cli.verify-seed", seed=seed))
+    result = comparison.verify(groups or list(GROUPS), seed, count)
+    if as_json:
+        print_json(result)
+    else:
+        print_comparisons(result)
+    sys.exit(0 if result["ok"] else 1)
+
+
+def print_comparisons(result: dict) -> None:
+    """What became of the fresh cases of each group, for people."""
+    for group, counts in result["groups"].items():
+        differs = counts["reference_differs"] or counts["simulator_differs"]
+        say(text("cli.verify-group", group=group, **counts), "red" if differs else None)
+    for found in result["differences"]:
+        say(f"  {found['group']} {found['number']}: {found['difference']}", "red")
+        say(f"    {json.dumps(found['case'])}")
+    say(text("cli.verify-same" if result["ok"] else "cli.verify-different"), "green" if result["ok"] else "red")
+
+
+def unknown_groups(names: tuple[str, ...], groups) -> str | None:
+    """The sentence about groups of cases that there are not, if any."""
+    unknown = sorted(set(names) - set(groups))
+    return text("cli.record-unknown", names=", ".join(unknown), groups=", ".join(groups)) if unknown else None

@@ -1,6 +1,8 @@
 """`tmalab map`: a tensor map from a JSON file, or from the 128 bytes of an encoded one, judged by the driver's rules.
 
-The JSON holds the constructor's argument names; enumerations go by name or number, an address may be written "0x1000".
+The JSON holds the constructor's argument names, of TensorMap or of TensorMap.im2col; enumerations go by name (CUDA's
+too) or number, numbers may be written "0x1000". The 128 bytes may be a file of them, hexadecimal digits, a C
+initialiser, or what a debugger prints.
 
 >>> judge('{"data_type": "FLOAT16", "global_address": 4096, "global_dim": [128, 16], "global_strides": [256], '
 ...       '"box_dim": [64, 8], "swizzle": "B128"}').legal
@@ -9,31 +11,54 @@ True
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
 from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path
 
-from tmalab import TensorMap, TensorMapError, descriptor
-from tmalab.tensor_map import ENUMERATIONS
+from tmalab import TensorMap, TensorMapError, descriptor, descriptor_sources
+from tmalab.im2col_map import Im2colMap
+from tmalab.tensor_map_doubts import object_address_doubts
+from tmalab.tensor_map_fields import ENUMERATIONS, Fields, Im2colFields
 from tmalab.texts import text
 
-REQUIRED = ("data_type", "global_address", "global_dim", "global_strides", "box_dim")
+CUDAS_PREFIX = re.compile(r"CU_TENSOR_MAP_(DATA_TYPE|INTERLEAVE|SWIZZLE|L2_PROMOTION|FLOAT_OOB_FILL)_")
+CUDAS_NAMES = {  # without the prefix, where it is not ours: the number; Hopper knows the fill alone
+    "NAN_REQUEST_ZERO_FMA": 1,
+    "128B_ATOM_32B": 4,
+    "128B_ATOM_32B_FLIP_8B": 5,
+    "128B_ATOM_64B": 6,
+    "16U4_ALIGN8B": 13,
+    "16U4_ALIGN16B": 14,
+    "16U6_ALIGN16B": 15,
+}
+_JSON = re.compile(r"""\s*(\{\s*["}]|\[\s*["{\]]|"|//|/\*)""")  # how JSON begins, or what is meant to be JSON
+_DUMP = re.compile(r"[0-9a-fA-FxX\s,:-]{64,}")
 OPTIONAL = ("element_strides", "interleave", "swizzle", "l2_promotion", "oob_fill")
+REQUIRED = {kind: tuple(name for name in kind._fields if name not in OPTIONAL) for kind in (Fields, Im2colFields)}
 DERIVED = ("rank", "element_size", "row_bytes", "pitch", "transaction_bytes", "shared_bytes")
 
 
 class Unreadable(Exception):
-    """What was given is no description of a tensor map; the message is one sentence."""
+    """What was given is no description of a tensor map; the message is one sentence.
+
+    `fields`: what 128 bytes hold all the same, as (bits, field, value).
+    """
+
+    def __init__(self, sentence: str, fields: list[tuple[str, str, int]] | None = None):
+        super().__init__(sentence)
+        self.fields = fields or []
 
 
 @dataclass(frozen=True)
 class Judgement:
     """What `tmalab map` says: the fields, what follows from them, the rules they break, and what is doubtful."""
 
+    kind: str  # "tiled" or "im2col"
     fields: dict[str, object]
-    derived: dict[str, int] = field(default_factory=dict)
+    derived: dict[str, object] = field(default_factory=dict)
     violations: list[tuple[str, str]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
@@ -47,6 +72,7 @@ class Judgement:
         broken = [{"rule": rule, "message": message} for rule, message in self.violations]
         return {
             "legal": self.legal,
+            "kind": self.kind,
             "fields": self.fields,
             "derived": self.derived,
             "violations": broken,
@@ -55,39 +81,66 @@ class Judgement:
 
 
 def judge(source: str) -> Judgement:
-    """Judge a map given as the name of a JSON file, as JSON, or as 256 hexadecimal digits.
+    """Judge a map given as the name of a file, as JSON, or as the 128 bytes in text.
 
     Raises Unreadable where it is none of these, or not a map's arguments.
     """
     content = _content(source)
-    digits = re.sub(r"\s|^0x", "", content)
-    arguments = _decoded(digits) if re.fullmatch(r"[0-9a-fA-F]+", digits) else _arguments(content)
+    if isinstance(content, str) and _JSON.match(content):
+        return _judge_arguments(_arguments(content), [])
+    return _judge_arguments(*_decoded(content))
+
+
+def _judge_arguments(arguments: dict[str, object], doubts: list[str]) -> Judgement:
+    kind = "tiled" if "box_dim" in arguments else "im2col"
     try:
-        return _legal(TensorMap(**arguments))
+        tm = TensorMap(**arguments) if kind == "tiled" else TensorMap.im2col(**arguments)
     except TensorMapError as error:
-        return Judgement(_named(arguments), violations=error.violations)
+        return Judgement(kind, _named(arguments), violations=error.violations, warnings=doubts)
     except TypeError as error:
         raise Unreadable(str(error)) from None
+    derived = {name: getattr(tm, name) for name in DERIVED}
+    if isinstance(tm, Im2colMap):
+        derived["bounding_box"] = list(tm.bounding_box)
+    return Judgement(kind, _named(tm.arguments), derived, warnings=[*doubts, *tm.warnings])
 
 
-def _content(source: str) -> str:
-    """The text that was given, or that of the file that was named."""
-    if source.lstrip().startswith("{") or re.fullmatch(r"(0x)?[0-9a-fA-F\s]{64,}", source):
+def _content(source: str) -> str | bytes:
+    """What was given, or what is in the file that was named."""
+    if source.lstrip()[:1] in ("{", "[") or "\n" in source or _DUMP.fullmatch(source):
         return source
     try:
-        return Path(source).read_text("utf-8-sig")
-    except (OSError, UnicodeDecodeError, ValueError):
-        raise Unreadable(text("cli.map-no-file", source=source)) from None
-
-
-def _decoded(digits: str) -> dict[str, object]:
-    """The constructor's arguments from the digits of an encoded map."""
-    if len(digits) != 2 * descriptor.SIZE:
-        raise Unreadable(text("cli.map-digits", count=len(digits)))
+        content = Path(source).read_bytes()
+    except (OSError, ValueError):
+        raise Unreadable(text("cli.map-no-file", source=_short(source))) from None
+    marked = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    if b"\0" in content and not marked:
+        return content
     try:
-        return descriptor.decode(bytes.fromhex(digits))._asdict()
-    except ValueError as error:
+        return content.decode("utf-16" if marked else "utf-8-sig")
+    except UnicodeDecodeError:
+        return content
+
+
+def _short(value: str) -> str:
+    """Text that fits into a sentence."""
+    return value if len(value) <= 80 else f"{value[:77]}..."
+
+
+def _decoded(content: str | bytes) -> tuple[dict[str, object], list[str]]:
+    """The constructor's arguments from the 128 bytes of an encoded map, and what a kernel's edits left behind."""
+    try:
+        data = descriptor_sources.bytes_of(content)
+    except descriptor.DescriptorError as error:
         raise Unreadable(str(error)) from None
+    address = descriptor_sources.address_in(content) if isinstance(content, str) else None
+    doubts = object_address_doubts(address or 0)
+    try:
+        fields = descriptor.decode_edited(data)
+        return fields._asdict(), [*doubts, *descriptor.stale(data, fields)]
+    except descriptor.DescriptorError as error:
+        found = [(f"{place.start} to {place.stop - 1}", place.name, value) for place, value in descriptor.read(data)]
+        raise Unreadable(str(error), found) from None
 
 
 def _arguments(content: str) -> dict[str, object]:
@@ -98,40 +151,39 @@ def _arguments(content: str) -> dict[str, object]:
         raise Unreadable(text("cli.map-json", reason=error)) from None
     if not isinstance(given, dict):
         raise Unreadable(text("cli.map-object", type=type(given).__name__))
-    if any(name.startswith("pixel_box") for name in given):
-        raise Unreadable(text("cli.map-im2col"))
-    if unknown := sorted(given.keys() - {*REQUIRED, *OPTIONAL}):
-        raise Unreadable(text("cli.map-unknown", names=", ".join(unknown), known=", ".join((*REQUIRED, *OPTIONAL))))
-    if absent := [name for name in REQUIRED if name not in given]:
+    of_columns = {"pixel_box_lower_corner", "pixel_box_upper_corner", "channels_per_pixel", "pixels_per_column"}
+    kind = Im2colFields if of_columns & given.keys() else Fields
+    if unknown := sorted(given.keys() - set(kind._fields)):
+        raise Unreadable(text("cli.map-unknown", names=", ".join(unknown), known=", ".join(kind._fields)))
+    if absent := [name for name in REQUIRED[kind] if name not in given]:
         raise Unreadable(text("cli.map-absent", names=", ".join(absent)))
     return {name: _value(name, value) for name, value in given.items()}
 
 
 def _value(name: str, value: object) -> object:
-    """An argument's value: names of enumerations and hexadecimal addresses become numbers."""
+    """An argument's value: names of enumerations become members, numbers in text ("0x1000") numbers."""
+    if isinstance(value, list):
+        return [_value(name, part) if isinstance(part, str) else part for part in value]
     if not isinstance(value, str):
         return value
-    if name in ENUMERATIONS:
-        return _member(name, ENUMERATIONS[name], value)
     try:
         return int(value, 0)
     except ValueError:
-        raise Unreadable(text("cli.map-number", name=name, value=value)) from None
+        if name in ENUMERATIONS:
+            return _member(name, ENUMERATIONS[name], value)
+        raise Unreadable(text("cli.map-number", name=name, value=_short(value))) from None
 
 
-def _member(name: str, enumeration: type[IntEnum], value: str) -> IntEnum:
-    """An enumeration's member by its name here or in CUDA: `B128` or `128B`."""
-    ours = re.sub(r"^(\d+)B$", r"B\1", value.upper())
-    if ours not in enumeration.__members__:
-        raise Unreadable(text("cli.map-member", name=name, value=value, members=", ".join(enumeration.__members__)))
-    return enumeration[ours]
-
-
-def _legal(tensor_map: TensorMap) -> Judgement:
-    fields = _named({name: getattr(tensor_map, name) for name in (*REQUIRED, *OPTIONAL)})
-    return Judgement(
-        fields, {name: getattr(tensor_map, name) for name in DERIVED}, warnings=list(map(str, tensor_map.warnings))
-    )
+def _member(name: str, enumeration: type[IntEnum], value: str) -> int:
+    """An enumeration's member by its name here or in CUDA: `B128`, `128B` or `CU_TENSOR_MAP_SWIZZLE_128B`."""
+    cudas = CUDAS_PREFIX.sub("", value.upper())
+    ours = re.sub(r"^(?:L2_)?(\d+)B$", r"B\1", cudas)
+    if ours in enumeration.__members__:
+        return enumeration[ours]
+    if cudas in CUDAS_NAMES:
+        return CUDAS_NAMES[cudas]
+    members = ", ".join(enumeration.__members__)
+    raise Unreadable(text("cli.map-member", name=name, value=_short(value), members=members))
 
 
 def _named(arguments: dict[str, object]) -> dict[str, object]:

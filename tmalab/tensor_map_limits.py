@@ -1,6 +1,8 @@
 """The kinds of limit that a rule can set: what is legal, how to say that a value is not, and the nearest legal one.
 
->>> MultipleOf(16).allows(200), MultipleOf(16).nearest(200)
+`allows` takes all values that a rule looks at in one map, so that a legal map is judged fast.
+
+>>> MultipleOf(16).allows([208, 200]), MultipleOf(16).nearest(200)
 (False, 208)
 >>> Within(1, 256).problem("box_dim[0]", "512")
 'box_dim[0] = 512 is outside 1 to 256'
@@ -8,6 +10,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -20,8 +23,9 @@ class Within(NamedTuple):
     low: int
     high: int
 
-    def allows(self, value: int) -> bool:
-        return self.low <= value <= self.high
+    def allows(self, values: Sequence[int]) -> bool:
+        low, high = self
+        return not [value for value in values if not low <= value <= high]
 
     def problem(self, field: str, value: str) -> str:
         return text("map.outside", field=field, value=value, low=shown(self.low), high=shown(self.high))
@@ -35,8 +39,8 @@ class AtMost(NamedTuple):
 
     high: int
 
-    def allows(self, value: int) -> bool:
-        return value <= self.high
+    def allows(self, values: Sequence[int]) -> bool:
+        return not values or max(values) <= self.high
 
     def problem(self, field: str, value: str) -> str:
         return text("map.too-many", field=field, value=value, high=shown(self.high))
@@ -45,13 +49,29 @@ class AtMost(NamedTuple):
         return self.high
 
 
+class AtLeast(NamedTuple):
+    """`low` or more."""
+
+    low: int
+
+    def allows(self, values: Sequence[int]) -> bool:
+        return not values or min(values) >= self.low
+
+    def problem(self, field: str, value: str) -> str:
+        return text("map.too-few", field=field, value=value, low=shown(self.low))
+
+    def nearest(self, value: int) -> int | None:
+        return self.low
+
+
 class MultipleOf(NamedTuple):
     """A multiple of `unit`. The nearest legal value is the one above: what is mapped must still fit."""
 
     unit: int
 
-    def allows(self, value: int) -> bool:
-        return value % self.unit == 0
+    def allows(self, values: Sequence[int]) -> bool:
+        unit = self.unit
+        return not [value for value in values if value % unit]
 
     def problem(self, field: str, value: str) -> str:
         return text("map.not-a-multiple", field=field, value=value, unit=self.unit)
@@ -61,19 +81,21 @@ class MultipleOf(NamedTuple):
 
 
 class OneOf(NamedTuple):
-    """A member of an enumeration, or of the part of it that is allowed here. No value is near another."""
+    """A member of an enumeration, or of the part of it that is allowed here. Of several none is nearer than another."""
 
     members: tuple[IntEnum, ...]
 
-    def allows(self, value: int) -> bool:
-        return value in self.members
+    def allows(self, values: Sequence[int]) -> bool:
+        members = self.members
+        return not [value for value in values if value not in members]
 
     def problem(self, field: str, value: str) -> str:
         members = ", ".join(f"{member.name}={member.value}" for member in self.members)
-        return text("map.not-one-of", field=field, value=value, members=members)
+        key = "map.not-one-of" if len(self.members) > 1 else "map.not-the-one"
+        return text(key, field=field, value=value, members=members)
 
     def nearest(self, value: int) -> int | None:
-        return None
+        return self.members[0].value if len(self.members) == 1 else None
 
 
 class Entries(NamedTuple):
@@ -82,8 +104,9 @@ class Entries(NamedTuple):
     length: int
     rank: int
 
-    def allows(self, value: int) -> bool:
-        return value == self.length
+    def allows(self, values: Sequence[int]) -> bool:
+        length = self.length
+        return not [value for value in values if value != length]
 
     def problem(self, field: str, value: str) -> str:
         return text("map.wrong-length", field=field, value=value, count=self.length, rank=self.rank)
@@ -92,7 +115,7 @@ class Entries(NamedTuple):
         return None
 
 
-Limit = Within | AtMost | MultipleOf | OneOf | Entries
+Limit = Within | AtMost | AtLeast | MultipleOf | OneOf | Entries
 
 
 def shown(value: int) -> str:

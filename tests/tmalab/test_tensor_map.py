@@ -7,7 +7,8 @@ from dataclasses import FrozenInstanceError, replace
 import numpy as np
 import pytest
 from hypothesis import given
-from slow_copy import SIZES, SPANS, elements, maps
+from random_maps import loadable
+from slow_copy import SPANS, elements, unit_of
 
 from tmalab import DataType, Interleave, L2Promotion, OobFill, Swizzle, TensorMap, TensorMapError
 
@@ -74,6 +75,33 @@ def test_m8_a_row_of_1000_in_one_box_is_refused_with_a_way_out():
 
 
 @pytest.mark.parametrize(
+    ("arguments", "rules", "nearest"),
+    [
+        ({"data_type": U8, "box_dim": (1000, 8)}, ["box-range", "box-row-multiple"], 256),
+        ({"data_type": U8, "box_dim": (0, 8)}, ["box-range"], 16),
+        ({"box_dim": (60, 8), "swizzle": Swizzle.B32}, ["box-row-multiple", "swizzle-span"], 16),
+        ({"box_dim": (300, 8), "swizzle": Swizzle.B128}, ["box-range", "box-row-multiple", "swizzle-span"], 64),
+    ],
+)
+def test_the_nearest_legal_row_is_the_same_for_every_rule_that_it_breaks(arguments, rules, nearest):
+    memory = {"global_address": 0x1000, "global_dim": (1024, 64), "global_strides": (2048,)}
+    found = broken(**{"data_type": F16, **memory, **arguments})
+    assert list(found) == rules
+    assert all(f"Nearest legal: {nearest}." in message for message in found.values())
+
+
+@pytest.mark.parametrize(
+    ("interleave", "address", "stride"), [(0, 2**57 - 16, 2**40 - 16), (2, 2**57 - 32, 2**40 - 32)]
+)
+def test_the_largest_address_and_stride_are_whole_chunks(interleave, address, stride):
+    box = {"global_dim": (8, 8, 8), "box_dim": (16, 1, 1), "interleave": interleave}
+    TensorMap(U8, address, global_strides=(stride, 64), **box)
+    found = broken(U8, 2**57, global_strides=(2**40, 64), **box)
+    assert f"Nearest legal: {address:#x}." in found["address-range"]
+    assert f"Nearest legal: 2^40 - {2**40 - stride}." in found["stride-range"]
+
+
+@pytest.mark.parametrize(
     ("data_type", "columns", "legal"), [(F32, 1, 4), (F32, 2, 4), (F32, 3, 4), (F16, 4, 8), (U8, 8, 16)]
 )
 def test_m9_a_row_under_16_bytes_is_refused(data_type, columns, legal):
@@ -89,7 +117,10 @@ def test_m10_nan_fill_is_for_floating_types(data_type):
     if "FLOAT" in data_type.name:
         assert TensorMap(*arguments, oob_fill=OobFill.NAN).oob_fill is OobFill.NAN
     else:
-        assert list(broken(*arguments, oob_fill=OobFill.NAN)) == ["nan-fill"]
+        found = broken(*arguments, oob_fill=OobFill.NAN)
+        assert list(found) == ["nan-fill"]
+        assert f"oob_fill = 1 (NAN) with data_type {data_type.name} is not NONE=0" in found["nan-fill"]
+        assert list(broken(*arguments, oob_fill=2)) == ["oob-fill"]
 
 
 def test_m14_a_pitch_of_19_bytes_is_refused_and_32_is_nearest():
@@ -139,14 +170,16 @@ def test_a_map_has_the_arguments_names_and_types():
     assert (tm.global_address, tm.rank, tm.element_size, tm.array) == (0x1000, 2, 2, None)
 
 
-@given(maps())
+@given(loadable)
 def test_a_map_knows_the_bytes_and_the_place_of_its_tile(tm):
     delivered = list(elements(tm, (0,) * tm.rank, 0))
-    assert tm.transaction_bytes == len(delivered) * SIZES[tm.data_type]
-    assert tm.row_bytes == tm.delivered_dim[0] * SIZES[tm.data_type]
-    assert tm.pitch == (SPANS[tm.swizzle] or tm.row_bytes)
-    assert tm.shared_bytes == tm.transaction_bytes // tm.row_bytes * tm.pitch
-    assert max(addresses[-1] for _, _, addresses in delivered) < tm.shared_bytes
+    assert tm.innermost_bytes == unit_of(tm)
+    assert tm.transaction_bytes == len(delivered) * tm.innermost_bytes
+    assert tm.row_bytes == tm.delivered_dim[0] * tm.innermost_bytes
+    assert tm.pitch == ((SPANS[tm.swizzle] if not tm.interleave else 0) or tm.row_bytes)
+    rows, span = tm.transaction_bytes // tm.row_bytes * tm.pitch, SPANS[tm.swizzle] or 16
+    assert tm.shared_bytes == -(-rows // span) * span
+    assert max(max(addresses) for _, _, addresses in delivered) < tm.shared_bytes
 
 
 def test_the_innermost_element_stride_does_not_thin_the_box():

@@ -54,13 +54,45 @@ def test_a_tile_that_no_cta_can_hold_is_warned_of():
 
 
 def test_interleave_32b_without_its_documented_swizzle_is_warned_of():
-    arguments = (U8, 0x1000, (64, 8, 4), (512, 4096), (32, 8, 2))
+    arguments = (U8, 0x1000, (16, 8, 4), (512, 4096), (32, 1, 2))
     assert TensorMap(*arguments, interleave=Interleave.B32, swizzle=Swizzle.B32).warnings == []
     (warning,) = TensorMap(*arguments, interleave=Interleave.B32).warnings
     assert "SWIZZLE_32B" in warning or "not NONE" in warning
+
+
+def test_what_an_interleave_ignores_is_said():
+    arguments = (U8, 0x1000, (16, 8, 4, 2), (256, 2048, 8192), (16, 2, 3, 1))
+    (warning,) = TensorMap(*arguments, (1, 1, 2, 1), Interleave.B16).warnings
+    assert warning.startswith("box_dim[2] = 3 is ignored")
+    image = (6, 0x1000, (5, 9, 8, 2), (80, 720, 5760), (0, 0), (0, 0))
+    (warning,) = TensorMap.im2col(*image, 64, 32, interleave=Interleave.B16).warnings
+    assert warning.startswith("channels_per_pixel = 64 is ignored")
+    assert TensorMap.im2col(*image, 8, 32, interleave=Interleave.B16).warnings == []
+
+
+def test_interleaved_rows_are_counted_in_slices():
+    assert TensorMap(U8, 0x1000, (16, 8, 4), (256, 2048), (16, 1, 1), None, Interleave.B16).warnings == []
+    warning, _ = TensorMap(U8, 0x1000, (17, 8, 4), (256, 2048), (16, 1, 1), None, Interleave.B16).warnings
+    assert "less than the 272 bytes inside" in warning
+
+
+def test_an_im2col_maps_channels_can_end_inside_a_chunk():
+    (warning,) = TensorMap.im2col(0, 0x1000, (20, 5, 8), (32, 160), (0,), (0,), 32, 8).warnings
+    assert "overwrites the 12 bytes after it" in warning
 
 
 def test_m16_a_map_object_at_64_mod_128_is_for_cuda_12_only():
     assert object_address_doubts(0x1000) == []
     (warning,) = object_address_doubts(0x1040)
     assert "CUDA 13" in warning
+    (warning,) = object_address_doubts(0x1020)
+    assert "fault" in warning
+
+
+def test_a_dimension_that_the_driver_takes_and_the_hardware_does_not_is_warned_of():
+    long = 2**31 + 1
+    (warning,) = TensorMap(U8, 0x1000, (128, long), (128,), (64, 8)).warnings
+    assert f"global_dim[1] = {long} is more than 2^31" in warning
+    assert TensorMap(U8, 0x1000, (128, 2**31), (128,), (64, 8)).warnings == []
+    images = TensorMap.im2col(U8, 0x1000, (16, 4, long), (16, 64), (0,), (0,), 16, 4)
+    assert any("global_dim[2]" in sentence for sentence in images.warnings)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tmalab import TensorMap, TensorMapError
-from tmalab.tensor_map_fields import SEQUENCES, Fields
+from tmalab.tensor_map_fields import SEQUENCES, Fields, Im2colFields
 
 LEGAL = {
     "data_type": 6,
@@ -91,41 +91,70 @@ anything = st.one_of(
 )
 
 
-def refusal(changes: dict) -> TensorMapError | TypeError | None:
+IM2COL = {
+    "data_type": 6,
+    "global_address": 0x1000,
+    "global_dim": (64, 16, 4),
+    "global_strides": (128, 2048),
+    "pixel_box_lower_corner": (-1,),
+    "pixel_box_upper_corner": (-1,),
+    "channels_per_pixel": 64,
+    "pixels_per_column": 32,
+    "element_strides": (1, 1, 1),
+    "interleave": 0,
+    "swizzle": 0,
+    "l2_promotion": 0,
+    "oob_fill": 0,
+}
+MAKERS = {TensorMap: LEGAL, TensorMap.im2col: IM2COL}
+
+
+def refusal(changes: dict, make=TensorMap) -> TensorMapError | TypeError | None:
     """How a map with these changes is refused; whatever else it raises fails the test."""
     try:
-        TensorMap(**(LEGAL | changes))
+        make(**(MAKERS.get(make, {}) | changes))
     except (TensorMapError, TypeError) as error:
         return error
     return None
 
 
-@pytest.mark.parametrize("field", LEGAL)
+@pytest.mark.parametrize(("make", "field"), [(make, field) for make, legal in MAKERS.items() for field in legal])
 @pytest.mark.parametrize("value", STRANGE, ids=lambda value: type(value).__name__)
-def test_a_strange_value_is_accepted_or_refused_by_its_fields_name(field, value):
-    error = refusal({field: value})
+def test_a_strange_value_is_accepted_or_refused_by_its_fields_name(make, field, value):
+    error = refusal({field: value}, make)
     if isinstance(error, TypeError):
         assert str(error).startswith(field)
     elif error:
-        assert all(any(name in message for name in LEGAL) for _, message in error.violations)
+        assert all(any(name in message for name in MAKERS[make]) for _, message in error.violations)
         assert field in str(error) or field == "interleave"  # an interleave changes the limits of others
 
 
 @settings(max_examples=500, deadline=None)
-@given(st.dictionaries(st.sampled_from(list(LEGAL)), anything, min_size=1))
-def test_strange_values_together_raise_nothing_else(changes):
-    error = refusal(changes)
-    assert error is None or any(name in str(error) for name in LEGAL)
+@given(st.data())
+def test_strange_values_together_raise_nothing_else(data):
+    make = data.draw(st.sampled_from([TensorMap, TensorMap.im2col]))
+    changes = data.draw(st.dictionaries(st.sampled_from(list(MAKERS[make])), anything, min_size=1))
+    error = refusal(changes, make)
+    assert error is None or any(name in str(error) for name in MAKERS[make])
 
 
-@pytest.mark.parametrize("field", sorted(set(LEGAL) - set(SEQUENCES)))
+@settings(max_examples=300, deadline=None)
+@given(
+    st.dictionaries(st.sampled_from(["box_shape", "swizzle", "data_type", "element_strides", "interleave"]), anything)
+)
+def test_strange_arguments_beside_an_array_raise_nothing_else(options):
+    error = refusal({"array": np.zeros((64, 128), np.float16), "box_shape": (8, 64)} | options, TensorMap.from_array)
+    assert error is None or any(name in str(error) for name in ("box_shape", *LEGAL))
+
+
+@pytest.mark.parametrize("field", sorted(set(LEGAL) - SEQUENCES))
 def test_a_number_of_another_kind_is_a_type_error_that_says_what_is_meant(field):
     for value in (1.0, "1", None, [1], np.float16):
         with pytest.raises(TypeError, match=rf"^{field} must be (an integer|a tmalab\.\w+ or its number), not \w+$"):
             TensorMap(**(LEGAL | {field: value}))
 
 
-@pytest.mark.parametrize("field", SEQUENCES)
+@pytest.mark.parametrize("field", sorted(set(LEGAL) & SEQUENCES))
 def test_a_sequence_of_another_kind_is_a_type_error(field):
     for value in (64, "64", {64: 8}, {64, 8}, b"\x40", endless()):
         with pytest.raises(TypeError, match=f"^{field} must be a short sequence of integers"):
@@ -141,3 +170,4 @@ def test_ints_that_answer_wrongly_are_taken_at_their_value():
 
 def test_the_fields_are_the_drivers_arguments_in_the_drivers_order():
     assert list(LEGAL) == list(Fields._fields)
+    assert list(IM2COL) == list(Im2colFields._fields)

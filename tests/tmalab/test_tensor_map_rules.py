@@ -8,7 +8,10 @@ from hypothesis import strategies as st
 from slow_copy import SIZES
 
 from tmalab import TensorMap, TensorMapError
-from tmalab.tensor_map_rules import RULES
+from tmalab.bench import fastest
+from tmalab.recorded.map_boundaries import rules_of
+from tmalab.tensor_map_fields import Fields, Im2colFields
+from tmalab.tensor_map_rules import RULES, judge
 
 LEGAL = {  # 8 x 64 float16, from which each boundary below is one step away
     "data_type": 6,
@@ -22,6 +25,7 @@ LEGAL = {  # 8 x 64 float16, from which each boundary below is one step away
     "l2_promotion": 0,
     "oob_fill": 0,
 }
+LEGAL_IM2COL = (6, 0x1000, (64, 5, 9, 8), (128, 640, 5760), (0, 0), (-2, -2), 64, 32, (1, 1, 1, 1), 0, 3, 0, 0)
 RANK_3 = {
     "global_dim": (128, 16, 4),
     "global_strides": (256, 4096),
@@ -185,7 +189,7 @@ def test_random_maps_are_judged_as_the_driver_judges_them(a):
 
 @given(arguments(), st.data())
 def test_the_nearest_legal_value_of_a_field_breaks_its_rule_no_more(a, data):
-    """Wherever a message names one, putting it into the field mends that rule for that place."""
+    """Wherever a message names one, putting it into the field mends every rule for that place."""
     try:
         TensorMap(**a)
     except TensorMapError as error:
@@ -200,8 +204,8 @@ def test_the_nearest_legal_value_of_a_field_breaks_its_rule_no_more(a, data):
     mended = {name: list(value) if isinstance(value, tuple) else value for name, value in a.items()}
     for change in changes:
         exec(change.replace("^", "**"), {}, mended)
-    with_one_less = [found for found in messages(mended) if found[0] == rule and found[1].startswith(f"{where} =")]
-    assert with_one_less == []
+    assert [found for found in messages(mended) if found[1].startswith(f"{where} =") and found[0] != "box-bytes"] == []
+    assert rule != "box-bytes" or rule not in dict(messages(mended))
 
 
 def messages(a: dict) -> list[tuple[str, str]]:
@@ -210,3 +214,19 @@ def messages(a: dict) -> list[tuple[str, str]]:
     except TensorMapError as error:
         return error.violations
     return []
+
+
+def thirty_microseconds():
+    """Plain Python that takes as long on the computer for which the promise is made; a busy or slow one needs more."""
+    x = 1
+    for _ in range(600):
+        x = x * 3 % 1009
+    return x
+
+
+@pytest.mark.parametrize("fields", [Fields(**LEGAL), Im2colFields(*LEGAL_IM2COL)])
+def test_judging_a_map_takes_less_than_30_microseconds(fields):
+    """Against a loop that takes its turns with it, so that other work on this computer slows both."""
+    table = rules_of(fields)
+    judging, loop = fastest([lambda: judge(fields, rules=table), thirty_microseconds], rounds=2000)
+    assert judging < loop
