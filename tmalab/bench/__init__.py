@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-BENCHES = {"reference": "tmalab.bench.reference"}
+BENCHES = {"reference": "tmalab.bench.reference", "simulator": "tmalab.bench.simulator"}
 
 
 def measure(name: str) -> dict[str, float]:

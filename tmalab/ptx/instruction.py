@@ -52,7 +52,7 @@ class Instruction:
         self.text, self.operands, self.returns, self.pure, self.updates = template, operands, returns, pure, updates
         self.defaults = defaults or {}
         self._body = body
-        self._kinds = tuple(operands.items())
+        self._kinds = tuple((operand, kind, kind.as_is) for operand, kind in operands.items())
         self._optional = tuple(self.defaults[operand] for operand in operands if operand in self.defaults)
         self.__signature__ = inspect.Signature(
             [
@@ -76,14 +76,15 @@ class Instruction:
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         """Act for the simulated thread that is running now."""
-        from tmalab.simulator.context import current_thread
-
-        thread = current_thread()
+        thread = _current_thread()
         missing = len(self._kinds) - len(arguments)
         if named or not 0 <= missing <= len(self._optional):
             arguments, missing = self.bind(arguments, named), 0
         left_out = self._optional[len(self._optional) - missing :]
-        given = [self._convert(thread, *kind, value) for kind, value in zip(self._kinds, arguments)]
+        given = [  # a plain int or float32 is spared the checks that it would pass: 0.3 instead of 0.9 us for each
+            value if type(value) is as_is else self._convert(thread, operand, kind, value)
+            for (operand, kind, as_is), value in zip(self._kinds, arguments)
+        ]
         return self._body(thread, *given, *left_out)
 
     def bind(self, arguments: tuple, named: dict[str, Any]) -> tuple:
@@ -108,6 +109,14 @@ class Instruction:
         converted = kind.convert(value)
         kind.check_value(self.__name__, operand, converted)
         return converted
+
+
+def _current_thread() -> Any:
+    """The simulated thread that is running. The first call imports the simulator and puts its function here."""
+    global _current_thread
+    from tmalab.simulator.context import current_thread as _current_thread
+
+    return _current_thread()
 
 
 def instruction(template: str, pure: bool = False) -> Callable[[Callable[..., Any]], Instruction]:

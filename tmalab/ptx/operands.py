@@ -16,6 +16,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -46,8 +47,13 @@ class Given(enum.Enum):
     OTHER = "ptx.given-other"
 
 
+_PLAIN = {int: Given.INTEGER, float: Given.FLOAT, np.float32: Given.FLOAT, np.uint64: Given.UINT64}  # the usual ones
+
+
 def classify(value: Any) -> Given:
     """The class of a Python value in a simulated kernel. Arrays of the simulator say their `space`."""
+    if type(value) in _PLAIN:
+        return _PLAIN[type(value)]
     if isinstance(value, np.uint64):
         return Given.UINT64
     if isinstance(value, (int, np.integer, np.bool_)):
@@ -84,6 +90,15 @@ class Kind:
 
     def __repr__(self) -> str:
         return self.name
+
+    @cached_property
+    def as_is(self) -> type | None:
+        """The type whose values, all of them, are taken and handed to the body as they are; None: there is none."""
+        if self.allowed:
+            return None
+        if self.convert in (int, _address) and Given.INTEGER in self.takes:
+            return int
+        return np.float32 if self.convert is np.float32 and Given.FLOAT in self.takes else None
 
     def check(self, instruction: str, operand: str, given: Given) -> None:
         """Raise OperandError unless this kind takes what was given."""

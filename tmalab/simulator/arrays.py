@@ -7,13 +7,14 @@ are smaller arrays, which stand for the address of their first element. Assignme
 Every access is logged by one number, so that races can be looked for in bulk:
 
     byte address << 5 | log2(bytes) << 2 | kind            kind: READ, WRITE or ATOMIC
+
+Here is the general form; `quick_arrays` has the short ways to an element.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from functools import lru_cache
 from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -29,13 +30,13 @@ if TYPE_CHECKING:
     from tmalab.simulator.memory import Memory
 
 READ, WRITE, ATOMIC, SAME = range(4)  # kinds of access; SAME: a write of the value that was there
-SMALL = 4096  # elements of an array that gets a table
 MOST_PARTS = 256  # of an array that are kept
+FETCH = 64  # elements that are read again together
 KIND_BITS, SIZE_SHIFT, ADDRESS_SHIFT = 0b11, 2, 5
 
 
 class Array:
-    """An array in simulated memory: base class and general form; the classes below are short ways to an element.
+    """An array in simulated memory.
 
     shape, ndim, size, dtype, itemsize, nbytes, strides   as NumPy's (strides in bytes)
     address     of the first element, in bytes, in the CTA's shared window or in flat global memory
@@ -43,8 +44,11 @@ class Array:
     name        the variable or parameter that it came from, where known
     """
 
+    # _words holds the elements, from the first one of the root array on. _values is where they are read: the same, or,
+    # in memory that nobody else changes unseen, a list that keeps what was read or written: a NumPy scalar that is
+    # there takes 5 ns, to make one takes 60. None stands for an element that must be read again.
     __slots__ = (
-        "_lengths", "_note", "_origin", "_parts", "_read", "_step", "_steps", "_table", "_words", "_write",
+        "_lengths", "_note", "_origin", "_parts", "_read", "_rows", "_scalar", "_step", "_steps", "_values", "_words",
         "address", "dtype", "memory", "name", "shape", "writable",
     )  # fmt: skip
 
@@ -57,8 +61,8 @@ class Array:
 
     def _adopt(self, parent: Array) -> None:
         self.memory, self.dtype, self.name, self.writable = parent.memory, parent.dtype, parent.name, parent.writable
-        self._words, self._note = parent._words, parent._note
-        self._step, self._read, self._write = parent._step, parent._read, parent._write
+        self._words, self._values, self._scalar = parent._words, parent._values, parent._scalar
+        self._note, self._step, self._read = parent._note, parent._step, parent._read
         self.address = parent.address + (self._origin - parent._origin) * self.dtype.itemsize
         self._shorten()
 
@@ -107,9 +111,9 @@ class Array:
             return self._kept(index, place)
         if place is None:
             return self._garbage()
-        value = self._words[place]
         self._note(place * self._step + self._read)
-        return value
+        value = self._values[place]
+        return self._fetched(place) if value is None else value
 
     def __setitem__(self, index: Any, value: Any) -> None:
         place = self._locate(index, WRITE)
@@ -139,7 +143,7 @@ class Array:
 
     def _store(self, place: int, value: Any) -> None:
         self._assign(place, value)
-        self._note(place * self._step + self._write)
+        self._note(place * self._step + self._read + WRITE)
 
     def _assign(self, place: int, value: Any) -> None:
         """Put a value into an element, cast as numba casts it."""
@@ -149,6 +153,14 @@ class Array:
             self._words[place] = value
         except (TypeError, ValueError, OverflowError):
             self._words[place] = narrowed(value, self.dtype, self.name)
+        if self._scalar is not None:
+            self._values[place] = self._words[place]
+
+    def _fetched(self, place: int) -> Any:
+        """An element that must be read again, with its neighbours: 64 at once take 2 us, one alone 0.1."""
+        start = place - place % FETCH
+        self._values[start : start + FETCH] = list(self._words[start : start + FETCH])
+        return self._values[place]
 
     def _fill(self, value: Any) -> None:
         """Assign to every element: one value, or those of an array of the same shape."""
@@ -190,111 +202,6 @@ class Array:
         return value if isinstance(self._words, np.ndarray) else value.item()
 
 
-class Small(Array):
-    """An array of few elements: the number of each and its log entry stand in a table."""
-
-    __slots__ = ()
-
-    def _shorten(self) -> None:
-        self._table: dict[Any, tuple[int, int]] = {}  # until an element is asked for
-
-    def __getitem__(self, index: Any) -> Any:
-        try:
-            entry, place = self._table[index]
-        except (KeyError, TypeError):
-            return self[index] if self._tabulated() else Array.__getitem__(self, index)
-        self._note(entry)
-        return self._words[place]
-
-    def __setitem__(self, index: Any, value: Any) -> None:
-        try:
-            entry, place = self._table[index]
-            if self.writable:
-                self._words[place] = value
-                self._note(entry + WRITE)
-                return
-        except (KeyError, TypeError, ValueError, OverflowError):
-            if self._tabulated():
-                self[index] = value
-                return
-        Array.__setitem__(self, index, value)
-
-    def _tabulated(self) -> bool:
-        """Make the table; False where it had been made."""
-        made = not self._table and bool(self.size)
-        if made:
-            self._table = _table(self.shape, self._steps, self._origin, self._step, self._read)
-        return made
-
-
-class Vector(Array):
-    """An array of one dimension: the short way to an element."""
-
-    __slots__ = ()
-
-    def _shorten(self) -> None:
-        self._lengths = self.shape[0]
-
-    def __getitem__(self, index: Any) -> Any:
-        try:
-            if 0 <= index < self._lengths:
-                place = self._origin + index * self._steps[0]
-                value = self._words[place]
-                self._note(place * self._step + self._read)
-                return value
-        except (TypeError, ValueError, IndexError):
-            pass
-        return Array.__getitem__(self, index)
-
-    def __setitem__(self, index: Any, value: Any) -> None:
-        try:
-            if 0 <= index < self._lengths and self.writable:
-                place = self._origin + index * self._steps[0]
-                self._words[place] = value
-                self._note(place * self._step + self._write)
-                return
-        except (TypeError, ValueError, OverflowError, IndexError):
-            pass
-        Array.__setitem__(self, index, value)
-
-
-class Matrix(Array):
-    """An array of two dimensions: the short way to an element."""
-
-    __slots__ = ()
-
-    def _shorten(self) -> None:
-        self._lengths = self.shape
-
-    def __getitem__(self, index: Any) -> Any:
-        try:
-            i, j = index
-            rows, columns = self._lengths
-            if 0 <= i < rows and 0 <= j < columns:
-                down, across = self._steps
-                place = self._origin + i * down + j * across
-                value = self._words[place]
-                self._note(place * self._step + self._read)
-                return value
-        except (TypeError, ValueError, IndexError):
-            pass
-        return Array.__getitem__(self, index)
-
-    def __setitem__(self, index: Any, value: Any) -> None:
-        try:
-            i, j = index
-            rows, columns = self._lengths
-            if 0 <= i < rows and 0 <= j < columns and self.writable:
-                down, across = self._steps
-                place = self._origin + i * down + j * across
-                self._words[place] = value
-                self._note(place * self._step + self._write)
-                return
-        except (TypeError, ValueError, OverflowError, IndexError):
-            pass
-        Array.__setitem__(self, index, value)
-
-
 def make_array(
     memory: Memory,
     start: int,
@@ -305,21 +212,23 @@ def make_array(
     name: str | None = None,
     steps: tuple[int, ...] | None = None,
     writable: bool = True,
+    kind: type[Array] | None = None,
 ) -> Array:
-    """The array at byte `start` of a memory; `note` logs its accesses, `note_offset` bytes further."""
+    """The array at byte `start` of a memory; `note` logs its accesses, `note_offset` bytes further. `kind`: the class,
+    if not the one with the shortest ways."""
     if dtype.kind not in "iufbc" or not dtype.isnative:
         raise KernelError(text("simulator.array-type", given=repr(dtype)))
     if steps is None:
         steps = tuple(prod(shape[axis + 1 :]) for axis in range(len(shape)))
-    words, origin = memory.words(dtype, start)
-    array = _class_for(shape)(None, origin, shape, steps)
+    words, origin, values = memory.elements(dtype, start, prod(shape), keeps=kind is None)
+    array = (kind or _class_for(shape, dtype))(None, origin, shape, steps)
     array.memory, array.dtype, array.name, array.writable = memory, dtype, name, writable
     array._words, array._note = words, note
+    array._values, array._scalar = (words, None) if values is None else (values, dtype.type)
     size = dtype.itemsize
     array._step = size << ADDRESS_SHIFT
     first = start - origin * size + note_offset
     array._read = first << ADDRESS_SHIFT | (size.bit_length() - 1) << SIZE_SHIFT | READ
-    array._write = array._read | WRITE
     array.address = memory.base + start
     array._shorten()
     return array
@@ -327,22 +236,10 @@ def make_array(
 
 def make_view(parent: Array, origin: int, shape: tuple[int, ...], steps: tuple[int, ...]) -> Array:
     """A part of an array, from element number `origin` of its memory on."""
-    return _class_for(shape)(parent, origin, shape, steps)
+    return _class_for(shape, parent.dtype)(parent, origin, shape, steps)
 
 
-def _class_for(shape: tuple[int, ...]) -> type[Array]:
-    return Small if prod(shape) <= SMALL else {1: Vector, 2: Matrix}.get(len(shape), Array)
+def _class_for(shape: tuple[int, ...], dtype: np.dtype) -> type[Array]:
+    from tmalab.simulator.quick_arrays import class_for
 
-
-@lru_cache(maxsize=32)
-def _table(
-    shape: tuple[int, ...], steps: tuple[int, ...], origin: int, step: int, read: int
-) -> dict[Any, tuple[int, int]]:
-    """For each index the log entry of a read of the element, and its number. Arrays of the same place share it."""
-    places = np.array(origin)
-    for length, across in zip(shape, steps):
-        places = places[..., None] + np.arange(length) * across
-    places = places.reshape(-1)
-    pairs = zip((places * step + read).tolist(), places.tolist())
-    indices = range(shape[0]) if len(shape) == 1 else product(*map(range, shape))
-    return dict(zip(indices, pairs))
+    return class_for(shape, dtype)

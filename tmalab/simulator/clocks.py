@@ -151,6 +151,10 @@ class Clocks:
         """The ticks that all of these rows know."""
         return self.order[rows].min(axis=0)
 
+    def known_to_any(self, rows: list[int] | slice) -> np.ndarray:
+        """The ticks that one of these rows knows."""
+        return self.order[rows].max(axis=0)
+
     def _executed(self) -> tuple[int, ...]:
         return (0,) if EXECUTION not in self.planes else (0, self.planes[EXECUTION])
 

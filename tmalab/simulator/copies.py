@@ -54,8 +54,9 @@ class Copy:
         """Make progress. Returns whether it is done."""
         raise NotImplementedError
 
-    def known_by(self, clock: np.ndarray) -> bool:
-        """Whether all that it does is before what a clock has seen."""
+    @property
+    def end(self) -> tuple[int, int] | None:
+        """Of a copy that is done, the dimension and tick by which all that it did is known; None: it did nothing."""
         raise NotImplementedError
 
 
@@ -80,8 +81,9 @@ class CpAsync(Copy):
         self.cta.cp_async_groups.landed(self)
         return True
 
-    def known_by(self, clock: np.ndarray) -> bool:
-        return clock[self.dimension] >= self.order
+    @property
+    def end(self) -> tuple[int, int]:
+        return self.dimension, self.order
 
 
 class LateArrive(Copy):
@@ -101,6 +103,10 @@ class LateArrive(Copy):
     @property
     def awaited(self) -> bool:
         return bool(self.barrier.waiting)
+
+    @property
+    def end(self) -> None:
+        return None
 
     def move(self) -> bool:
         self.cta.mbarriers.arrive_for(self.barrier, self.thread, self.dimension, self.order, self._seen, self.place)

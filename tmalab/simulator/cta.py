@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from tmalab.simulator.arrays import Array
 from tmalab.simulator.bulk_groups import BulkGroups
 from tmalab.simulator.clocks import Clocks
 from tmalab.simulator.cluster_barrier import ClusterBarrier
 from tmalab.simulator.cluster_clocks import ClusterClocks
+from tmalab.simulator.copies import LateArrive
 from tmalab.simulator.copy_engine import CopyEngine
 from tmalab.simulator.cp_async import CpAsyncGroups
 from tmalab.simulator.cta_barriers import CtaBarriers
@@ -61,7 +64,8 @@ class Cta:
         self.bulk_groups, self.cp_async_groups = BulkGroups(self), CpAsyncGroups(self)
         self.fences, self.barriers, self.warps = Fences(self), CtaBarriers(self), Warps(self)
         self.together, self.wgmma, self.matrices = Together(self), TensorCore(self), WarpMatrices(self)
-        self.threads = [SimThread(self, index) for index in range(len_of(run.launch.block))]
+        first = self.number * len_of(run.launch.block)
+        self.threads = [SimThread(self, *at, first + at[0]) for at in enumerate(run.world.indices)]
         self.registers = RegisterPool(self)
         self.alive = len(self.threads)
 
@@ -89,8 +93,11 @@ class Cta:
     def shared_array(self, shape: Any, dtype: Any, alignment: int | None) -> Array:
         """The shared array of the learner's line that is being executed."""
         source = self.run.source
-        array = self.memory.array_of_site(source.site(), shape, dtype, alignment, source.assigned_name)
-        self.cluster.look_at_elements_of(array.itemsize)
+        site = source.site()
+        array = self.memory.arrays.get(site)
+        if array is None:
+            array = self.memory.array_of_site(site, shape, dtype, alignment, source.assigned_name)
+            self.cluster.look_at_elements_of(array.itemsize)
         return array
 
     def exited(self, thread: SimThread) -> None:
@@ -122,15 +129,16 @@ class Cluster:
         strict = run.launch.strict
         self.shadow = Shadow("shared", ranks * WINDOW, COARSE_GRAIN, run.hazards.conflict, strict=strict)
         run.log.shared.shadow = self.shadow
-        run.log.begin(self.clocks, number, self._live_rows)
         self.in_flight: list[Copy] = []  # copies that have not wholly landed, in the order of their issue
         self.multicasts: dict[int, dict[int, Sequence[Load]]] = {}  # by barrier and issuing thread: the last ones
-        self.issued: list[Copy] = []  # copies of which perhaps not all threads know that they are done
+        self._ends: dict[int, int] = {}  # dimension: the last tick in it of a copy that perhaps not all know to be done
         self.barrier, self.layout = ClusterBarrier(self), SharedLayout()
         self.ctas: list[Cta] = []
         for rank in range(ranks):
             within = Dim3.at(rank, shape)
             self.ctas.append(Cta(self, Dim3(*(a + b for a, b in zip(first, within))), rank))
+        numbers = np.array([0] + [thread.number for thread in self.threads])
+        run.log.begin(self.clocks, number, self._live_rows, numbers)
 
     @property
     def threads(self) -> list[SimThread]:
@@ -142,12 +150,19 @@ class Cluster:
             self.run.log.check()
             self.shadow.refine(size)
 
-    def has_unknown_copies(self) -> bool:
-        """Whether a copy was issued of which not all living threads know that it is done."""
-        if self.issued:
-            known = self.clocks.known_to_all(self._live_rows())
-            self.issued = [copy for copy in self.issued if not copy.known_by(known)]
-        return bool(self.issued)
+    def finished(self, copy: Copy) -> None:
+        """A copy has wholly landed. What is kept of it does not grow with the number of copies."""
+        self.in_flight.remove(copy)
+        if copy.end is not None:
+            dimension, tick = copy.end
+            self._ends[dimension] = max(tick, self._ends.get(dimension, 0))
+
+    def has_unknown_copies(self, meeting: list[int] | slice) -> bool:
+        """Whether there is a copy that none of the rows which meet knows to be done."""
+        if self._ends:
+            known = self.clocks.known_to_any(meeting)
+            self._ends = {dimension: tick for dimension, tick in self._ends.items() if known[dimension] < tick}
+        return bool(self._ends) or any(not isinstance(copy, LateArrive) for copy in self.in_flight)
 
     def _live_rows(self) -> list[int]:
         return [thread.row for cta in self.ctas for thread in cta.threads if not thread.exited]

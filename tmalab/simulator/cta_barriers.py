@@ -37,14 +37,14 @@ class CtaBarriers:
     """The barriers of one CTA."""
 
     def __init__(self, cta: Cta):
-        self._cta = cta
+        self._cta, self._log, self._pause = cta, cta.run.log, cta.run.log.pause
         self._meetings: dict[int, Meeting] = {}
         self._rows: dict[int, int] = {}
         self._over: dict[int, tuple[int, int]] = {}  # named barriers: a dimension of the clocks, and uses that are over
         self._last: dict[int, Meeting] = {}  # named barriers: their last use that is over
 
-    def syncthreads(self, thread: SimThread) -> None:
-        """Wait for all threads of the CTA that have not exited."""
+    def sync_all(self, thread: SimThread) -> None:
+        """syncthreads: wait for all threads of the CTA that have not exited."""
         self._sync(thread, 0, None)
 
     def sync(self, id: int, threads: int) -> None:
@@ -96,29 +96,37 @@ class CtaBarriers:
 
     def _sync(self, thread: SimThread, id: int, threads: int | None) -> None:
         meeting = self._meeting(thread, id, threads)
-        thread.cut()
-        meeting.waiting.append(thread)
-        if self._finish_if_complete(id):
-            self._cta.run.scheduler.stand_back(thread)  # those who came before go first
-        else:
+        self._pause(thread)
+        waiting = meeting.waiting
+        waiting.append(thread)
+        if len(waiting) + meeting.arrived < self._wanted(meeting):
             thread.wait(meeting.wait)
+        else:
+            self._finish(id)
+            self._cta.run.scheduler.stand_back(thread)  # those who came before go first
 
     def _wanted(self, meeting: Meeting) -> int:
         return self._cta.alive if meeting.threads is None else meeting.threads
 
-    def _finish_if_complete(self, id: int) -> bool:
+    def _finish_if_complete(self, id: int) -> None:
         meeting = self._meetings.get(id)
-        if meeting is None or len(meeting.waiting) + meeting.arrived < self._wanted(meeting):
-            return False
-        del self._meetings[id]
+        if meeting is not None and len(meeting.waiting) + meeting.arrived >= self._wanted(meeting):
+            self._finish(id)
+
+    def _finish(self, id: int) -> None:
+        meeting = self._meetings.pop(id)
         self._exchange(meeting)
         self._cta.run.scheduler.wake(meeting.waiting)
-        return True
 
     def _exchange(self, meeting: Meeting) -> None:
         """Those who wait learn what all participants know, and begin a new segment."""
-        cta, clocks = self._cta, self._cta.clocks
+        cta, clocks, log = self._cta, self._cta.clocks, self._log
         rows = [thread.row for thread in meeting.waiting]
+        everybody = 0 < len(rows) == cta.alive and not cta.cluster.has_peers
+        where = cta.rows if len(rows) == len(cta.threads) else rows
+        if everybody:
+            log.all_meet(cta.cluster.has_unknown_copies(where))
+        log.settle()
         if meeting.threads is not None:
             self._last[meeting.wait.id] = meeting
             self._one_more_is_over(meeting.wait.id, rows[:1])
@@ -128,14 +136,10 @@ class CtaBarriers:
             clocks.clear(meeting.row)
         if not rows:  # all have only arrived: nobody learns anything
             return
-        everybody = len(rows) == cta.alive
-        if len(rows) == len(cta.threads):
-            clocks.meet(slice(cta.first_row, cta.first_row + len(rows)))
-        else:
-            clocks.meet(rows)
+        clocks.meet(where)
         clocks.tick_all(rows)
-        if everybody and len(cta.cluster.ctas) == 1:
-            cta.run.log.all_met(cta.cluster.has_unknown_copies())
+        if everybody:
+            log.all_met(cta.cluster.has_unknown_copies(where))
 
     def _one_more_is_over(self, id: int, rows: list[int]) -> None:
         """A use of a named barrier is over, as some rows learn."""

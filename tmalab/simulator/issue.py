@@ -109,8 +109,6 @@ class Issue:
         run, cluster = self._cta.run, self._cta.cluster
         for copy in copies:
             cluster.in_flight.append(copy)
-            if not cluster.has_peers:
-                cluster.issued.append(copy)
             if run.policy.landing == "earliest":
                 run.land(copy)
         copies[0].thread.give_way()

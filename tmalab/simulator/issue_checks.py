@@ -20,7 +20,7 @@ from tmalab.simulator.reasons import (
     UNINITIALISED,
     UNORDERED,
 )
-from tmalab.simulator.records import BARRIER, CP_ASYNC, NOTHING, REDUCTION, by_copy, by_thread, plain
+from tmalab.simulator.records import BARRIER, CP_ASYNC, NOTHING, REDUCTION, by_copy, by_thread, plain, put
 
 if TYPE_CHECKING:
     from tmalab.simulator.clocks import Issuer
@@ -47,7 +47,7 @@ class IssueChecks:
     def issue_read(self, units: np.ndarray, made: np.ndarray, issuer: Issuer) -> None:
         """A copy that reads `units`."""
         self._check_issue(units, made, issuer, writes=False)
-        self.remember_reads(units, np.broadcast_to(made, units.shape))
+        self.remember_reads(units, made)
 
     def issue_ordered_read(self, units: np.ndarray, made: np.ndarray, issuer: Issuer) -> None:
         """A copy that reads `units`, after all that its dimension counts before it."""
@@ -56,7 +56,7 @@ class IssueChecks:
 
     def needs(self, units: np.ndarray) -> Needs:
         """What a copy that reads `units` has to know."""
-        earlier = self.writers[units]
+        earlier = self.writers.take(units)
         by_hand = by_thread(earlier["how"]) | (earlier["how"] == CP_ASYNC)
         return Needs(_last_ticks(earlier), _last_ticks(earlier[by_hand]))
 
@@ -70,16 +70,16 @@ class IssueChecks:
         reads, _ = self.take_reads(units, np.zeros(len(units), np.int32))
         self._check_reads(reads, made, issuer)
         self.check_foreign_reads(units, np.broadcast_to(made, units.shape))
-        self.writers[units] = made
+        put(self.writers, units, made)
         self.reductions.overwritten(units)
 
     def issue_reduction(self, units: np.ndarray, made: np.ndarray, issuer: Issuer) -> None:
         """A copy that combines what it brings with what it finds in `units`."""
         self._check_issue(units, made, issuer, writes=True)
         if self.space == "shared":
-            earlier, later = self.writers[units], np.broadcast_to(made, units.shape)
+            earlier, later = self.writers.take(units), np.broadcast_to(made, units.shape)
             self.tell(UNINITIALISED, earlier["how"] == NOTHING, units, earlier, later, np.zeros(len(units), bool))
-        self._check_reads(self.reads[np.isin(self.reads["unit"], units)], made, issuer)
+        self._check_reads(self.reads.compress(np.isin(self.reads["unit"], units)), made, issuer)
         self._check_reads(self.standing.at(units)[0], made, issuer)
         self.check_foreign_reads(units, np.broadcast_to(made, units.shape))
         self.reductions.add(units, made)
@@ -101,7 +101,7 @@ class IssueChecks:
 
     def _check_issue(self, units: np.ndarray, made: np.ndarray, issuer: Issuer, writes: bool) -> None:
         """A copy against the last writers."""
-        earlier = self.writers[units]
+        earlier = self.writers.take(units)
         later, writing = np.broadcast_to(made, units.shape), np.full(len(units), writes)
         foreign = self.foreign(earlier)
         how, dimension, tick = earlier["how"], earlier["dimension"], earlier["tick"]
@@ -125,7 +125,7 @@ class IssueChecks:
     def _check_reductions_at_issue(self, units: np.ndarray, made: np.ndarray, issuer: Issuer, writes: bool) -> None:
         """A copy that is no reduction against the reductions before it."""
         positions, numbers = self.reductions.meeting(units)
-        earlier = plain(self.reductions.records[numbers])
+        earlier = plain(self.reductions.records.take(numbers))
         unknown = self.foreign(earlier) | (issuer.order[earlier["dimension"]] < earlier["tick"])
         later, writing = np.broadcast_to(made, unknown.shape), np.full(len(unknown), writes)
         credited = np.full(len(unknown), self.space == "shared" and bool(by_copy(made["how"])))
@@ -137,7 +137,7 @@ class IssueChecks:
         positions, numbers = self.reductions.meeting(units)
         if not len(positions):
             return
-        earlier = plain(self.reductions.records[numbers])
+        earlier = plain(self.reductions.records.take(numbers))
         unknown = self.foreign(earlier) | (clocks[positions, earlier["dimension"]] < earlier["tick"])
         self.tell(UNORDERED, unknown, units[positions], earlier, made[positions], writes[positions])
         self.reductions.overwritten(units[writes])

@@ -12,6 +12,7 @@ import numpy as np
 
 from tmalab import reference
 from tmalab.bulk import combined
+from tmalab.simulator.clocks import NEVER
 from tmalab.simulator.copies import Copy
 from tmalab.simulator.memory import WINDOW
 
@@ -68,16 +69,17 @@ class Load(Copy):
         addresses, data = self._pieces
         count = run.policy.some_of(len(addresses))
         self._put(addresses[:count], data[:count])
-        self._pieces = addresses[count:], data[count:]
-        self.landed += count * addresses.shape[1]
         done = count == len(addresses)
+        self._pieces = (addresses[count:], data[count:]) if not done else None
+        self.landed += count * addresses.shape[1]
         if self.barrier is not None:
             self._credit(count * addresses.shape[1], done)
         run.note(self.thread, "load_lands", self.barrier, self.landed, copy=self)
         return done
 
-    def known_by(self, clock: np.ndarray) -> bool:
-        return self.tick is not None and clock[self.barrier.dimension] >= self.tick
+    @property
+    def end(self) -> tuple[int, int]:
+        return (self.barrier.dimension, self.tick) if self.tick is not None else (0, NEVER)
 
     def _fetch(self) -> Pieces:
         """The bytes at their source, as they are now."""
@@ -88,9 +90,10 @@ class Load(Copy):
 
     def _shuffled(self, pieces: Pieces) -> Pieces:
         addresses, data = pieces
+        if self.cta.run.policy.landing != "mixed":
+            return pieces
         order = list(range(len(addresses)))
-        if self.cta.run.policy.landing == "mixed":
-            self.cta.run.policy.shuffle(order)
+        self.cta.run.policy.shuffle(order)
         return addresses[order], data[order]
 
     def _credit(self, bytes: int, done: bool) -> None:

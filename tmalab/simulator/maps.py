@@ -128,7 +128,7 @@ class Maps:
             self._check_host(thread, place, copy)
         if copy is not None and read is not None:
             used = record(*read, self._cta.cluster.number, MAP_USE, copy.number, thread.number, copy.place)
-            world.remember_reads(units, np.broadcast_to(used, units.shape))
+            world.remember_reads(units, used)
 
     def look_at_fault(self, thread: SimThread) -> None:
         """A thread's copy has faulted: perhaps since its map was just being edited."""

@@ -144,11 +144,10 @@ class MbarrierWaits:
         """A test or try whose result nobody uses waits for nothing."""
         source = thread.run.source
         frame = source.frame(sys._getframe(2))
-        key = frame and (frame.f_code, frame.f_lasti)
-        if key in self._looked_at:
+        if frame is None or (key := (id(frame.f_code), frame.f_lasti)) in self._looked_at:
             return
         self._looked_at.add(key)
-        if key and source.result_is_dropped(key):
+        if source.result_is_dropped(frame.f_code, frame.f_lasti):
             thread.tell("wait-ignored")
 
     # Places.

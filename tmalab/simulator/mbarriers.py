@@ -207,7 +207,7 @@ class Mbarriers(MbarrierWaits):
             if not any(executed_after(row, thread.row, segment) for row in given):
                 hazards.tell("phase-alias", thread=thread, barrier=barrier, place=place)
                 return
-        for thread in barrier.woken:
+        for thread in sorted(barrier.woken, key=lambda thread: thread.number):
             hazards.tell("phase-alias", thread=thread, barrier=barrier)
             return
 

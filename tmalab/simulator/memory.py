@@ -6,6 +6,7 @@ than was asked for, so that a missing `alignment=` faults here for certain.
 
 from __future__ import annotations
 
+from collections import deque
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,6 +15,7 @@ import numpy as np
 from tmalab.buffers import GlobalLayout
 from tmalab.simulator.arrays import Array, make_array
 from tmalab.simulator.errors import KernelError
+from tmalab.simulator.quick_arrays import Window
 from tmalab.texts import text
 
 if TYPE_CHECKING:
@@ -26,6 +28,9 @@ SHARED_START = 1024  # bytes: the system's part of the shared window on sm_90 (C
 SHARED_LIMIT = 227 * 1024  # bytes that one CTA can have
 WINDOW = 320 * 1024  # bytes of the simulated window: more than a CTA has, for what poor alignment leaves unused
 GLOBAL_SLACK = 256  # bytes behind the last buffer: where a store's clip at 16 bytes can reach
+
+
+unlogged = deque(maxlen=0).append  # logs an access that nobody else sees
 
 
 class Allocation(NamedTuple):
@@ -42,7 +47,7 @@ class Memory:
     def __init__(self, data: np.ndarray, base: int, space: str):
         self.bytes, self.base, self.space = data, base, space
         self.allocations: list[Allocation] = []
-        self._note: Callable[[int], None] = _unlogged
+        self._note: Callable[[int], None] = unlogged
         self._note_offset = 0
         self.values_seen: np.ndarray | None = None  # the bytes as the log last saw them, where it looks at values
         self._words: dict[tuple[np.dtype, int], Any] = {}
@@ -56,20 +61,26 @@ class Memory:
         phase = start % dtype.itemsize
         if (dtype, phase) not in self._words:
             whole = (self.bytes.size - phase) // dtype.itemsize * dtype.itemsize
-            view = self.bytes[phase : phase + whole].view(dtype)
-            plain = dtype.kind in "iub" and dtype != np.uint64
-            self._words[dtype, phase] = memoryview(view) if plain else view
+            self._words[dtype, phase] = readable(self.bytes[phase : phase + whole].view(dtype))
         return self._words[dtype, phase], start // dtype.itemsize
+
+    def elements(self, dtype: np.dtype, start: int, count: int, keeps: bool) -> tuple[Any, int, list[Any] | None]:
+        """What holds the `count` elements of a type from byte `start` on; the number of the first; and a list to keep
+        their values in, if that is wanted, where nobody else changes them unseen."""
+        return *self.words(dtype, start), None
 
     def part(self, address: int, dtype: np.dtype, count: int) -> Array:
         """`count` elements from an address on (bytes): accesses to them are logged as those of an array."""
-        return make_array(self, address - self.base, (count,), dtype, self._note, self._note_offset)
+        return make_array(self, address - self.base, (count,), dtype, self._note, self._note_offset, kind=Window)
 
     def put(self, addresses: np.ndarray, data: np.ndarray) -> None:
         """Bytes that a copy brings (addresses from the start of the memory)."""
         self.bytes[addresses] = data
         if self.values_seen is not None:
             self.values_seen[addresses] = data
+
+    def changed(self, first: int, end: int) -> None:
+        """These bytes have changed: nothing is kept of them."""
 
     def look_again(self) -> None:
         """A copy has changed bytes here and there."""
@@ -82,6 +93,43 @@ class Memory:
             if found.start <= address - self.base < found.stop:
                 return found
         return None
+
+
+class PrivateMemory(Memory):
+    """Memory that only its arrays and `put` change; `bytes` cannot be written. So arrays may keep what they read."""
+
+    def __init__(self, size: int, space: str):
+        self._data = np.full(size, POISON, np.uint8)
+        super().__init__(self._data.view(), 0, space)
+        self.bytes.flags.writeable = False
+        self._kept: list[tuple[int, int, int, list[Any]]] = []  # first and last byte, bytes of an element, values
+
+    def elements(self, dtype: np.dtype, start: int, count: int, keeps: bool) -> tuple[Any, int, list[Any] | None]:
+        stop = start + count * dtype.itemsize
+        words = self._data[start:stop].view(dtype)
+        if not keeps or dtype.kind not in "fc":
+            return readable(words), 0, None
+        values: list[Any] = [None] * count
+        self._kept.append((start, stop, dtype.itemsize, values))
+        return words, 0, values
+
+    def fill(self, byte: int) -> None:
+        """All of it is this byte now."""
+        self._data[:] = byte
+        self.changed(0, self._data.size)
+
+    def put(self, addresses: np.ndarray, data: np.ndarray) -> None:
+        self._data[addresses] = data
+        if self.values_seen is not None:
+            self.values_seen[addresses] = data
+        self.changed(int(addresses.min()), int(addresses.max()) + 1)
+
+    def changed(self, first: int, end: int) -> None:
+        """These bytes have changed, from one to before another: what was kept of them is old."""
+        for start, stop, size, values in self._kept:
+            if first < stop and start < end:
+                part = slice(max(0, first - start) // size, -(-(min(end, stop) - start) // size))
+                values[part] = [None] * (part.stop - part.start)
 
 
 class SharedPlace(NamedTuple):
@@ -131,14 +179,14 @@ class SharedLayout:
         return start
 
 
-class SharedMemory(Memory):
-    """The shared window of one CTA, its arrays where the layout has them."""
+class SharedMemory(PrivateMemory):
+    """The shared window of one CTA, its arrays where the layout has them. `arrays`: by place in the source."""
 
     def __init__(self, track: Track, layout: SharedLayout, note_offset: int = 0):
-        super().__init__(np.full(WINDOW, POISON, np.uint8), 0, "shared")
+        super().__init__(WINDOW, "shared")
         self.layout = layout
         self._note, self._note_offset = track.note_for(self), note_offset
-        self._arrays: dict[Any, Array] = {}
+        self.arrays: dict[Any, Array] = {}
 
     @property
     def top(self) -> int:
@@ -149,21 +197,21 @@ class SharedMemory(Memory):
         self, site: Any, shape: Any, dtype: Any, alignment: int | None, name: Callable[[], str | None]
     ) -> Array:
         """The array of one place in the source: made and named at the first call, the same afterwards."""
-        if site not in self._arrays:
+        if site not in self.arrays:
             self._make(site, self.layout.place(site, shape, dtype, alignment, name))
-        return self._arrays[site]
+        return self.arrays[site]
 
     def allocation(self, address: int) -> Allocation | None:
         """The named array that holds an address, whether or not a thread of this CTA has asked for it yet."""
         for site, place in self.layout.places.items():
-            if site not in self._arrays:
+            if site not in self.arrays:
                 self._make(site, place)
         return super().allocation(address)
 
     def _make(self, site: Any, place: SharedPlace) -> None:
         start, shape, dtype, name = place
         array = make_array(self, start, shape, dtype, self._note, self._note_offset, name)
-        self._arrays[site] = array
+        self.arrays[site] = array
         self.allocations.append(Allocation(start, start + array.nbytes, array))
 
 
@@ -194,8 +242,9 @@ class GlobalMemory(Memory):
         return None
 
 
-def _unlogged(entry: int) -> None:
-    """An access that nobody keeps."""
+def readable(words: np.ndarray) -> Any:
+    """Words as they are read one by one: integers through a memoryview, which makes plain ints of them."""
+    return memoryview(words) if words.dtype.kind in "iub" and words.dtype != np.uint64 else words
 
 
 def element_type(dtype: Any) -> np.dtype:

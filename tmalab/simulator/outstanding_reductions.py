@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tmalab.simulator.records import READ_RECORD, RECORD
+from tmalab.simulator.records import READ_RECORD, with_units
 
 
 class Reductions:
@@ -21,11 +21,7 @@ class Reductions:
 
     def add(self, units: np.ndarray, made: np.ndarray) -> None:
         """A copy reduces into `units`."""
-        records = np.empty(len(units), READ_RECORD)
-        records["unit"] = units
-        for field in RECORD.names:
-            records[field] = made[field]
-        self.records = np.concatenate([self.records, records])
+        self.records = np.concatenate([self.records, with_units(units, made)])
 
     def meeting(self, units: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Every pair of one of these accesses (by position) and a reduction (by number) to the same unit."""

@@ -26,10 +26,14 @@ class Policy:
     scripted = False  # a script says who runs next, and whether a failing try_wait returns False
 
     def __init__(self, seed: int, backwards: bool = False):
-        self.orderly, self._backwards = seed == 0, backwards
+        self._seed, self.orderly, self._backwards = seed, seed == 0, backwards
         self.landing = LANDINGS[seed % len(LANDINGS)]
         self._random = random.Random(seed)
         self.leaders: dict[tuple[int, ...], int] = {}  # lanes: which of them elect.sync elects
+
+    def fresh(self) -> Policy:
+        """The same policy, before its first choice."""
+        return Policy(self._seed, self._backwards)
 
     def next_of(self, ready: deque[Any]) -> Any:
         """Take one of those that could run."""

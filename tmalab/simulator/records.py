@@ -6,6 +6,8 @@ A thread's access is known with its segment, a load's with the phase of its barr
 
 from __future__ import annotations
 
+from mmap import mmap
+
 import numpy as np
 
 # How an access was made.
@@ -49,9 +51,29 @@ def by_copy(how: np.ndarray) -> np.ndarray:
     return (how == ASYNC) | (how == REDUCTION)
 
 
+# NumPy moves records field by field, unless it is told that they are just bytes: 10 to 30 times faster.
+_BYTES = np.dtype((np.void, RECORD.itemsize))
+_WORDS, _READ_WORDS = RECORD.itemsize // 4, READ_RECORD.itemsize // 4
+
+
+def blank(count: int) -> np.ndarray:
+    """Records of nothing. What nobody touches takes neither time nor memory, which np.zeros does not promise."""
+    return np.frombuffer(mmap(-1, count * RECORD.itemsize), RECORD)
+
+
+def put(records: np.ndarray, at: np.ndarray, values: np.ndarray) -> None:
+    """`records[at] = values`: records or one record. Taking them is as quick by `records.take(at)`."""
+    records.view(_BYTES)[at] = values.view(_BYTES)
+
+
+def with_units(units: np.ndarray, made: np.ndarray) -> np.ndarray:
+    """Records, or one record, as READ_RECORDs of these units."""
+    reads = np.empty(len(units), READ_RECORD)
+    reads["unit"] = units
+    reads.view(np.int32).reshape(-1, _READ_WORDS)[:, -_WORDS:] = made.reshape(-1).view(np.int32).reshape(-1, _WORDS)
+    return reads
+
+
 def plain(reads: np.ndarray) -> np.ndarray:
-    """Reads without their units."""
-    records = np.empty(len(reads), RECORD)
-    for field in RECORD.names:
-        records[field] = reads[field]
-    return records
+    """READ_RECORDs without their units."""
+    return np.ascontiguousarray(reads.view(np.int32).reshape(-1, _READ_WORDS)[:, -_WORDS:]).reshape(-1).view(RECORD)

@@ -7,12 +7,14 @@ synchronizing operations the order of threads changes nothing that the hazard ch
 from __future__ import annotations
 
 from collections import deque
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from greenlet import getcurrent
 
 from tmalab.simulator.context import now
 from tmalab.simulator.errors import KernelStopped
+from tmalab.simulator.fibers import Fibers
 
 if TYPE_CHECKING:
     from tmalab.simulator.simulation import Simulation
@@ -32,23 +34,25 @@ class Scheduler:
         self._run = run
         self._ready: deque[SimThread] = deque()
         self._hub: Any = None
+        self._fibers: Any = None
         self.steps = self.progress = self._alive = 0
         self.stopping = False
 
     def run_threads(self, threads: list[SimThread]) -> None:
         """Run until every thread has exited, or the run is over."""
-        run, ready = self._run, self._ready
-        self._hub = getcurrent()
+        run, ready, policy = self._run, self._ready, self._run.policy
+        self._begin(threads)
         order = list(threads)
-        run.policy.shuffle(order)
+        policy.shuffle(order)
         ready.extend(order)
-        self._alive = len(threads)
+        next_ready = ready.popleft if policy.orderly else partial(policy.next_of, ready)
+        lands_now = policy.lands_now if policy.landing == "mixed" else None
         try:
             while self._alive and not self.stopping:
-                if (not ready or run.policy.lands_now()) and run.copies_in_flight:
+                if (not ready or (lands_now and lands_now())) and run.copies_in_flight:
                     run.land_one()
                 elif ready:
-                    self._step(run.policy.next_of(ready))
+                    self._step(next_ready())
                 elif not self._ask_again(threads):
                     run.deadlocked([thread for thread in threads if not thread.exited])
                     break
@@ -56,6 +60,9 @@ class Scheduler:
             now.thread = None
             ready.clear()
             self._end(threads)
+
+    def _begin(self, threads: list[SimThread]) -> None:
+        self._hub, self._fibers, self._alive = getcurrent(), Fibers(self._run.context), len(threads)
 
     def leave(self, thread: SimThread) -> Any:
         """Called in a thread: let others run. Returns when somebody wakes it: True; or False: ask again later."""
@@ -74,22 +81,27 @@ class Scheduler:
                 self._ready.append(thread)
         self.progress += 1
 
+    def ended(self, thread: SimThread) -> None:
+        """Called in a thread, at its end."""
+        self._alive -= 1
+        self._fibers.give_back(thread.greenlet)
+        thread.greenlet = None
+
     def _step(self, thread: SimThread, answer: bool = True) -> None:
         """Run a thread to its next wait, or to its end."""
         self.steps += 1
         now.thread = thread
-        world, life = self._run.world, thread.greenlet
+        world = self._run.world
         world.threadIdx = thread.index3
         if world.cta is not thread.cta:
             world.enter(thread.cta)
-        life.switch(answer) if life else self._start(thread)
+        fiber = thread.greenlet
+        if fiber is not None:
+            fiber.switch(answer)
+        else:
+            thread.greenlet = self._fibers.take()
+            thread.greenlet.switch(thread)
         now.thread = None
-        if life.dead:
-            self._alive -= 1
-
-    def _start(self, thread: SimThread) -> None:
-        thread.greenlet.gr_context = self._run.context.copy()
-        thread.greenlet.switch()
 
     def _ask_again(self, threads: list[SimThread]) -> bool:
         """Nobody can run and nothing is in flight: a thread whose try_wait may come back with False has that answer.
@@ -105,10 +117,10 @@ class Scheduler:
         return False
 
     def _end(self, threads: list[SimThread]) -> None:
-        """Stop whoever still lives."""
+        """Stop whoever still lives. A thread that swallows the order to stop keeps its fiber, and is left behind."""
         for thread in threads:
             for _ in range(STUBBORN):
-                if not thread.greenlet or thread.greenlet.dead:
+                if thread.greenlet is None or thread.greenlet.dead:
                     break
                 now.thread = thread
                 thread.greenlet.throw(KernelStopped)

@@ -21,8 +21,8 @@ from tmalab.simulator.arrays import ADDRESS_SHIFT, SIZE_SHIFT
 from tmalab.simulator.issue_checks import IssueChecks
 from tmalab.simulator.outstanding_reductions import Reductions
 from tmalab.simulator.reasons import UNORDERED
-from tmalab.simulator.records import NOTHING, READ_RECORD, RECORD, plain
-from tmalab.simulator.standing_reads import StandingReads, with_units
+from tmalab.simulator.records import NOTHING, READ_RECORD, RECORD, blank, plain, put, with_units
+from tmalab.simulator.standing_reads import StandingReads
 
 SEVERAL = -1  # clusters that have read a unit
 COMPACT_FROM = 4096  # outstanding reads from which it pays to keep only the last of each thread
@@ -39,14 +39,14 @@ class Shadow(IssueChecks):
         self, space: str, size: int, grain: int, report: Report, many_clusters: bool = False, strict: bool = False
     ):
         self.space, self.size, self.grain, self._report = space, size, grain, report
-        self.writers = np.zeros(size // grain + 1, RECORD)
+        self.writers = blank(size // grain + 1)
         self.reads = np.empty(0, READ_RECORD)
         self.standing = StandingReads(len(self.writers))
         self.reductions = Reductions()
         self._compacted = 0
         self.cluster = 1
         self.many_clusters, self.strict = many_clusters, strict
-        self._foreign_reads = np.zeros(len(self.writers), RECORD) if many_clusters else None
+        self._foreign_reads = blank(len(self.writers)) if many_clusters else None
         self.first_write = np.full(len(self.writers), -1, np.int32)
 
     def refine(self, grain: int) -> None:
@@ -54,14 +54,13 @@ class Shadow(IssueChecks):
         ratio = self.grain // grain
         if ratio <= 1:
             return
-        used = int(np.flatnonzero(self.writers["how"])[-1]) + 1 if self.writers["how"].any() else 0
-        writers = np.zeros(len(self.writers) * ratio, RECORD)  # pages that nobody touches cost nothing
-        writers[: used * ratio] = np.repeat(self.writers[:used], ratio)
-        self.writers = writers
+        used = np.flatnonzero(self.writers["how"])  # the rest stays untouched memory, which costs nothing
+        before, self.writers = self.writers.take(used), blank(len(self.writers) * ratio)
+        put(self.writers, (used[:, None] * ratio + np.arange(ratio)).reshape(-1), before.repeat(ratio))
         parts = np.repeat(self.reads, ratio)
         parts["unit"] = (self.reads["unit"][:, None] * ratio + np.arange(ratio)).reshape(-1)
         self.reads, self.grain = parts, grain
-        self.standing.refine(ratio, len(writers))
+        self.standing.refine(ratio, len(self.writers))
         self.reductions.refine(ratio)
         self.first_write = np.full(len(self.writers), -1, np.int32)
 
@@ -98,24 +97,25 @@ class Shadow(IssueChecks):
 
     def others_were_at(self, units: np.ndarray, writes: np.ndarray) -> bool:
         """Whether another cluster has written any of these, or read one that is written now."""
-        earlier, reads = self.writers[units], self._foreign_reads[units]
-        wrote = (earlier["how"] != NOTHING) & (earlier["cluster"] != self.cluster)
-        read = (reads["how"] != NOTHING) & (reads["cluster"] != self.cluster)
-        return bool((wrote | read & writes).any())
+        written = units[writes]
+        return bool(self._by_others(self.writers, units).any() or self._by_others(self._foreign_reads, written).any())
 
     def keep_for_other_clusters(self, units: np.ndarray, reads: np.ndarray) -> None:
         """Reads of this cluster, which a write by another one must not meet."""
-        before = self._foreign_reads[units]
-        several = (before["how"] != NOTHING) & (before["cluster"] != self.cluster)
-        self._foreign_reads[units] = reads
+        several = self._by_others(self._foreign_reads, units)
+        put(self._foreign_reads, units, reads)
         self._foreign_reads["cluster"][units[several]] = SEVERAL
 
     def check_foreign_reads(self, units: np.ndarray, later: np.ndarray) -> None:
         """Writes against reads by threads of other clusters, which nothing orders."""
         if self._foreign_reads is not None:
-            reads = self._foreign_reads[units]
-            foreign = (reads["how"] != NOTHING) & (reads["cluster"] != self.cluster)
-            self.tell(UNORDERED, foreign, units, reads, later, np.ones(len(units), bool), False)
+            foreign = self._by_others(self._foreign_reads, units)
+            self.tell(
+                UNORDERED, foreign, units, self._foreign_reads.take(units), later, np.ones(len(units), bool), False
+            )
+
+    def _by_others(self, records: np.ndarray, units: np.ndarray) -> np.ndarray:
+        return (records["how"][units] != NOTHING) & (records["cluster"][units] != self.cluster)
 
     # Housekeeping.
 
@@ -124,8 +124,8 @@ class Shadow(IssueChecks):
         Strict runs keep them, since an order is not all that they ask for."""
         if len(self.reads) and not self.strict:
             kept = self.reads["tick"] > known[self.reads["dimension"]]
-            self._keep(self.reads[~kept])
-            self.reads = self.reads[kept]
+            self._keep(self.reads.compress(~kept))
+            self.reads = self.reads.compress(kept)
         if len(self.reductions) and not self.many_clusters:
             self.reductions.prune(known)
         if len(self.reads) > max(COMPACT_FROM, 2 * self._compacted):
@@ -146,10 +146,10 @@ class Shadow(IssueChecks):
     def _compact(self) -> None:
         """Keep the last read of each unit in each dimension: it is known only where the others are known too."""
         order = np.lexsort((self.reads["tick"], self.reads["dimension"], self.reads["unit"]))
-        reads = self.reads[order]
+        reads = self.reads.take(order)
         last = np.ones(len(reads), bool)
         last[:-1] = (reads["unit"][1:] != reads["unit"][:-1]) | (reads["dimension"][1:] != reads["dimension"][:-1])
-        self.reads = reads[last]
+        self.reads = reads.compress(last)
         self._compacted = len(self.reads)
 
     def remember_reads(self, units: np.ndarray, made: np.ndarray) -> None:
@@ -173,7 +173,7 @@ class Shadow(IssueChecks):
         position = self.first_write[self.reads["unit"]]
         self.first_write[units] = -1
         taken = position >= 0
-        reads, self.reads = self.reads[taken], self.reads[~taken]
+        reads, self.reads = self.reads.compress(taken), self.reads.compress(~taken)
         return reads, position[taken]
 
     def tell(self, why, found, units, earlier, later, writes, earlier_wrote=True) -> None:
@@ -189,11 +189,14 @@ class Shadow(IssueChecks):
         first = np.asarray(starts) // self.grain
         return np.unique(_ranges(first, -(-np.asarray(stops) // self.grain) - first)[0])
 
-    def units_of_entries(self, entries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The units of logged accesses, and for each the number of its entry."""
-        first = (entries >> ADDRESS_SHIFT) // self.grain
-        sizes = (1 << (entries >> SIZE_SHIFT & 7)) // self.grain
-        return _ranges(first, np.maximum(sizes, 1))
+    def units_of_entries(self, entries: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+        """The units of logged accesses, and for each the number of its entry; None: each access has one unit."""
+        grain = self.grain.bit_length() - 1
+        first = entries >> (ADDRESS_SHIFT + grain)
+        sizes = entries.astype(np.uint8) >> SIZE_SHIFT & 0b111
+        if sizes.max() <= grain:
+            return first, None
+        return _ranges(first, 1 << np.maximum(sizes.astype(np.int64) - grain, 0))
 
 
 def _ranges(first: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -24,7 +24,7 @@ from tmalab.simulator import garbage
 from tmalab.simulator.access_log import AccessLog
 from tmalab.simulator.arguments import arrays_of, bound_arguments, finest_elements
 from tmalab.simulator.collector import Collector
-from tmalab.simulator.context import running
+from tmalab.simulator.context import now, running
 from tmalab.simulator.copies import Copy, chosen
 from tmalab.simulator.cta import Cluster
 from tmalab.simulator.deadlock import Deadlock, report
@@ -39,6 +39,8 @@ from tmalab.simulator.scheduler import Scheduler
 from tmalab.simulator.second_opinion import second_opinion
 from tmalab.simulator.shadow import Shadow
 from tmalab.simulator.source import Place, Source
+from tmalab.simulator.spinning import Spinning
+from tmalab.simulator.spins import element
 from tmalab.simulator.threads import Dim3, SimThread, len_of
 from tmalab.simulator.trace import Trace
 from tmalab.simulator.watchdog import Watchdog, limits, patience
@@ -101,12 +103,21 @@ class Simulation:
     """A launch while it runs: the parts that all its threads share."""
 
     def __init__(
-        self, launch: Launch, layout: GlobalLayout, noting: bool, track: bool = True, policy: Policy | None = None
+        self,
+        launch: Launch,
+        layout: GlobalLayout,
+        noting: bool,
+        track: bool = True,
+        policy: Policy | None = None,
+        patient: bool = False,
     ):
-        self.launch, self.noting = launch, noting
+        self.launch, self.noting, self.patient = launch, noting, patient
+        self._made_with = launch, layout, noting, track, policy and policy.fresh()
         self.policy, self.scheduler, self.source = policy or Policy(launch.seed), Scheduler(self), Source()
         self.trace, self.world = Trace(), World(launch)
-        self.log = AccessLog(self.source if noting else None, track)
+        self.log, self.spinning = AccessLog(self.source if noting else None, track), Spinning(self)
+        for space in (self.log.shared, self.log.world) if patient else ():
+            space.note = self.spinning.patiently(space.note)
         self.hazards: Collector | Suspicion = Collector(self) if noting else Suspicion()
         self.memory = GlobalMemory(layout)
         self.arguments = bound_arguments(launch, self.memory, self.log.world.note_for(self.memory))
@@ -132,6 +143,15 @@ class Simulation:
             self.context = contextvars.copy_context()
 
     def run(self) -> None:
+        """Run the launch; a second time, patiently, where a thread that perhaps watches memory would be alone."""
+        self._attempt()
+        if self.log.was_long and not self.patient and not self.policy.scripted:
+            poison = self.poison
+            self.__init__(*self._made_with, patient=True)
+            self.poison = poison
+            self._attempt()
+
+    def _attempt(self) -> None:
         """Run all clusters of the grid, one after the other."""
         if inspect.isgeneratorfunction(self.launch.kernel.function):
             self._stop(KernelFault("python_error", text("simulator.generator", kernel=self.launch.kernel.__name__)))
@@ -155,7 +175,7 @@ class Simulation:
     def bound(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """The kernel or a helper as this run executes it."""
         if function not in self._functions:
-            self.source.codes.add(function.__code__)
+            self.source.add(function.__code__)
             self._functions[function] = rebound(function, self.world)
         return self._functions[function]
 
@@ -175,6 +195,8 @@ class Simulation:
 
     def updated(self, name: str, array: Array, index: Any, before: Any) -> None:
         """An atomic was executed; `before`: what it found."""
+        found = element(now.thread, array, index)
+        self.spinning.tried(now.thread, found is None or found.value != before)
 
     def doubt(self, about: str, place: Place | None, **words: Any) -> None:
         """Something is legal but doubtful; a line is told once."""
@@ -240,7 +262,7 @@ class Simulation:
     def _move(self, copy: Copy) -> bool:
         done = copy.move()
         if done:
-            self.cluster.in_flight.remove(copy)
+            self.cluster.finished(copy)
         return done
 
     def _stop(self, fault: TmaFault) -> None:
@@ -250,7 +272,7 @@ class Simulation:
     def _run_cluster(self, number: int, first: Dim3) -> None:
         self.cluster = Cluster(self, number, first)
         for cta in self.cluster.ctas if self.poison is not None else ():
-            cta.memory.bytes[:] = self.poison
+            cta.memory.fill(self.poison)
         self.scheduler.run_threads(self.cluster.threads)
         while self.cluster.in_flight and not self.scheduler.stopping:  # the kernel ends when its last copy has landed
             self.land_one()

@@ -31,15 +31,21 @@ class Source:
     """The code of one kernel and of the helpers that it has called so far."""
 
     def __init__(self):
-        self.codes: set[CodeType] = set()
+        self.codes: dict[int, CodeType] = {}  # by id: a code's hash is computed anew each time, from all that it holds
         self.places: list[Place | None] = [None]  # by number; 0 is "not noted"
-        self._numbers: dict[tuple[CodeType, int], int] = {}
+        self._numbers: dict[tuple[int, int], int] = {}
+        self._kernel: CodeType | None = None
+
+    def add(self, code: CodeType) -> None:
+        """The code of the kernel, which comes first, or of a helper."""
+        self._kernel = self._kernel or code
+        self.codes[id(code)] = code
 
     def frame(self, frame: FrameType | None = None) -> FrameType | None:
         """The innermost frame of the learner's, from `frame` (the caller) outwards."""
         frame = frame or sys._getframe(1)
         codes = self.codes
-        while frame is not None and frame.f_code not in codes:
+        while frame is not None and id(frame.f_code) not in codes:
             frame = frame.f_back
         return frame
 
@@ -61,7 +67,7 @@ class Source:
         found = self.frame(frame)
         if found is None:
             return 0
-        key = found.f_code, found.f_lineno
+        key = id(found.f_code), found.f_lineno
         if key not in self._numbers:
             self._numbers[key] = len(self.places)
             self.places.append(Place(found.f_code.co_filename, found.f_lineno))
@@ -71,23 +77,26 @@ class Source:
         """The innermost of the learner's lines in a traceback."""
         place = None
         while traceback is not None:
-            if traceback.tb_frame.f_code in self.codes:
+            if id(traceback.tb_frame.f_code) in self.codes:
                 place = Place(traceback.tb_frame.f_code.co_filename, traceback.tb_lineno)
             traceback = traceback.tb_next
         return place
 
-    def site(self) -> tuple[tuple[CodeType, int], ...]:
+    def site(self) -> tuple[int, ...]:
         """What tells one call in the source from another: the chain of the learner's frames and where each one is."""
-        return tuple((frame.f_code, frame.f_lasti) for frame in self.stack(sys._getframe(1)))
+        frame = self.frame(sys._getframe(1))
+        if frame is not None and frame.f_code is self._kernel:  # the common case: the outermost of them
+            return id(self._kernel), frame.f_lasti
+        return tuple(part for frame in self.stack(frame) for part in (id(frame.f_code), frame.f_lasti))
 
     def assigned_name(self) -> str | None:
         """The variable that takes the result of the learner's call being executed: `full` in `full = f()`."""
         frame = self.frame(sys._getframe(1))
         return frame and _assigned_name(frame.f_code, frame.f_lasti)
 
-    def result_is_dropped(self, key: tuple[CodeType, int]) -> bool:
-        """Whether the call at (code, f_lasti) stands as a statement of its own, its result used by nothing."""
-        following = _instructions_after(*key)
+    def result_is_dropped(self, code: CodeType, lasti: int) -> bool:
+        """Whether the call at this place stands as a statement of its own, its result used by nothing."""
+        following = _instructions_after(code, lasti)
         while following and following[0].opname in ("UNARY_NOT", "TO_BOOL"):
             following = following[1:]
         return bool(following) and following[0].opname == "POP_TOP"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tmalab.simulator.records import NOTHING, READ_RECORD, RECORD
+from tmalab.simulator.records import NOTHING, READ_RECORD, blank, put, with_units
 
 
 class StandingReads:
@@ -25,45 +25,36 @@ class StandingReads:
         """A read of some units."""
         dimension = int(made["dimension"])
         if dimension not in self._last:
-            self._last[dimension] = np.zeros(self._units, RECORD)  # pages that nobody touches cost nothing
-        self._last[dimension][units] = made
+            self._last[dimension] = blank(self._units)
+        put(self._last[dimension], units, made)
 
     def at(self, units: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The reads of some units (READ_RECORDs), and for each the position of its unit among those."""
         reads, positions = [np.empty(0, READ_RECORD)], [np.empty(0, np.int64)]
         for last in self._last.values():
-            found = last[units]
+            found = last.take(units)
             where = np.flatnonzero(found["how"] != NOTHING)
             if len(where):
-                reads.append(with_units(units[where], found[where]))
+                reads.append(with_units(units[where], found.take(where)))
                 positions.append(where)
         return np.concatenate(reads), np.concatenate(positions)
 
     def overwritten(self, units: np.ndarray) -> None:
         """Units have been written: later writes have to be ordered after that one."""
         for last in self._last.values():
-            last[units] = np.zeros((), RECORD)
+            put(last, units, blank(1))
 
     def refine(self, ratio: int, units: int) -> None:
         """A unit becomes so many; there are `units` in all."""
         self._units = units
         for dimension, last in self._last.items():
-            finer = np.zeros(units, RECORD)
+            finer = blank(units)
             used = np.flatnonzero(last["how"])
             if len(used):
                 top = int(used[-1]) + 1
-                finer[: top * ratio] = np.repeat(last[:top], ratio)
+                finer[: top * ratio] = last[:top].repeat(ratio)
             self._last[dimension] = finer
 
     def next_cluster(self) -> None:
         """Dimensions mean something else from now on."""
         self._last.clear()
-
-
-def with_units(units: np.ndarray, records: np.ndarray) -> np.ndarray:
-    """Records with the units that they are about."""
-    reads = np.empty(len(units), READ_RECORD)
-    reads["unit"] = units
-    for field in RECORD.names:
-        reads[field] = records[field]
-    return reads

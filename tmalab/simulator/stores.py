@@ -57,8 +57,9 @@ class Store(Copy):
         self.cta.bulk_groups.moved(self, done)
         return done
 
-    def known_by(self, clock: np.ndarray) -> bool:
-        return clock[self.dimension] >= self.order
+    @property
+    def end(self) -> tuple[int, int]:
+        return self.dimension, self.order
 
     def _write(self, shared: np.ndarray) -> None:
         """Put what was read into global memory; shared[address] is the source's first byte."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from tmalab.simulator.arrays import ATOMIC, KIND_BITS, READ, SAME, WRITE
 from tmalab.simulator.reasons import ON_BARRIER, SAME_WRITTEN, TOO_NARROW, UNINITIALISED, UNORDERED
-from tmalab.simulator.records import ATOMIC_ACCESS, BARRIER, GENERIC, NOTHING, SAME_VALUE, by_thread, plain
+from tmalab.simulator.records import ATOMIC_ACCESS, BARRIER, GENERIC, NOTHING, SAME_VALUE, by_thread, plain, put
 from tmalab.simulator.shadow import Shadow
 
 HOW = np.zeros(4, np.int32)  # kind of a logged access: how it was made
@@ -39,11 +39,12 @@ class Batch:
     ):
         self._shadow, self._clocks, self._narrow = shadow, clocks, narrow
         self._units, parent = shadow.units_of_entries(entries)
-        self._segment = segment[parent]
-        self._made = segments[self._segment]
-        kind = entries[parent] & KIND_BITS
-        self._made["how"] = HOW[kind]
-        self._made["place"] = places if isinstance(places, int) else places[parent]
+        if parent is not None:
+            entries, segment = entries[parent], segment[parent]
+            places = places if isinstance(places, int) else places[parent]
+        self._segment, kind = segment, entries & KIND_BITS
+        self._made = segments.take(segment)
+        self._made["how"], self._made["place"] = HOW[kind], places
         self._writes = kind != READ
 
     def check(self) -> None:
@@ -51,7 +52,7 @@ class Batch:
         if self._writes.any():
             self._check_mixed()
         else:
-            self._check_writers(self._shadow.writers[self._units])
+            self._check_writers(self._shadow.writers.take(self._units))
             self._check_reductions()
             self._shadow.remember_reads(self._units, self._made)
 
@@ -67,8 +68,8 @@ class Batch:
         last_write = np.maximum.accumulate(np.where(writes, index, -1))
         before = np.concatenate(([-1], last_write[:-1]))
         inside = before >= start  # the last writer is part of this batch
-        earlier = shadow.writers[units]
-        earlier[inside] = made[before[inside]]
+        earlier = shadow.writers.take(units)
+        put(earlier, inside, made.take(before[inside]))
         made["fresh"] = earlier["how"] == NOTHING
         self._check_writers(earlier)
         self._check_reductions()
@@ -78,19 +79,19 @@ class Batch:
         after = np.concatenate((next_write[1:], [count]))
         followed = after < stop  # by a write to the same unit
         read = np.flatnonzero(~writes & followed)
-        self._check_reads(units[read], made[read], after[read])
+        self._check_reads(units[read], made.take(read), after[read])
         self._check_outstanding(np.flatnonzero(writes & ~inside))
 
         written, lasting = np.flatnonzero(writes & ~followed), np.flatnonzero(~writes & ~followed)
-        shadow.writers[units[written]] = made[written]
-        shadow.remember_reads(units[lasting], made[lasting])
+        put(shadow.writers, units[written], made.take(written))
+        shadow.remember_reads(units[lasting], made.take(lasting))
 
     def _sort(self) -> None:
         """By unit, accesses to one unit in their order; by radix sort where 16 bits suffice."""
         short = len(self._shadow.writers) <= 1 << 16
         order = np.argsort(self._units.astype(np.uint16) if short else self._units, kind="stable")
         self._units, self._segment = self._units[order], self._segment[order]
-        self._made, self._writes = self._made[order], self._writes[order]
+        self._made, self._writes = self._made.take(order), self._writes[order]
 
     def _check_writers(self, earlier: np.ndarray) -> None:
         """Each access against the last writer of its unit."""
@@ -113,7 +114,7 @@ class Batch:
     def _check_reads(self, units: np.ndarray, reads: np.ndarray, writer: np.ndarray) -> None:
         """Reads against the write that follows them, `writer` by its position in the batch."""
         segment = self._segment[writer]
-        facts = units, reads, self._made[writer], self._writes[writer], False
+        facts = units, reads, self._made.take(writer), self._writes[writer], False
         unknown = self._clocks[segment, reads["dimension"]] < reads["tick"]
         self._shadow.tell(UNORDERED, self._by_scope(unknown, segment, *facts), *facts)
 
@@ -136,50 +137,65 @@ class Batch:
         reads, positions = shadow.take_reads(units, opening)
         if len(reads):
             self._check_reads(reads["unit"], plain(reads), positions)
-        shadow.check_foreign_reads(units, self._made[opening])
+        shadow.check_foreign_reads(units, self._made.take(opening))
 
 
-def plainly_ordered(shadow: Shadow, entries: np.ndarray, segment: np.ndarray, segments: np.ndarray) -> bool:
+def plainly_ordered(shadow: Shadow, entries: np.ndarray, stops: list[int], segments: np.ndarray) -> bool:
     """Whether accesses between two meetings of all threads are ordered, and the shadow memory knows of them now.
 
     One segment for each thread, and no copy is about that not all threads know of: whatever was before is known.
     False: look closer.
     """
-    if len(shadow.reductions):
+    kind = entries.astype(np.uint8) & KIND_BITS
+    most = kind.max()
+    if most > WRITE or len(shadow.reductions):
         return False
     units, parent = shadow.units_of_entries(entries)
-    kind = entries[parent] & KIND_BITS
-    who = segments["dimension"][segment[parent]]
-    earlier = shadow.writers["how"][units]
-    written = np.flatnonzero(kind == WRITE)
-    if (kind > WRITE).any() or not _touchable(shadow, units, earlier, kind):
+    kind = kind if parent is None else kind[parent]
+    if most == READ and not shadow.many_clusters:  # a check of 8,192 reads takes 0.05 ms this way
+        return shadow.space != "shared" or _all_written(shadow.writers["how"][units])
+    segment = parents(stops) if parent is None else parents(stops)[parent]
+    written = np.flatnonzero(kind)
+    if not _touchable(shadow, units, kind) or (len(written) and not _apart(shadow, units, segment, written)):
         return False
-    if len(written) and not _apart(shadow, units, who, written):
-        return False
-    made = segments[segment[parent[written]]]
+    made = segments.take(segment[written])
     made["how"] = GENERIC
-    made["fresh"] = earlier[written] == NOTHING
-    shadow.writers[units[written]] = made
+    made["fresh"] = shadow.writers["how"][units[written]] == NOTHING
+    put(shadow.writers, units[written], made)
     if shadow.many_clusters:
         read = np.flatnonzero(kind == READ)
-        reads = segments[segment[parent[read]]]
+        reads = segments.take(segment[read])
         reads["how"] = GENERIC
         shadow.keep_for_other_clusters(units[read], reads)
     return True
 
 
-def _touchable(shadow: Shadow, units: np.ndarray, earlier: np.ndarray, kind: np.ndarray) -> bool:
+def parents(stops: list[int]) -> np.ndarray:
+    """For each logged access the number of its segment, from where the segments end."""
+    counts = np.array(stops)
+    counts[1:] -= counts[:-1].copy()
+    return np.repeat(np.arange(len(counts)), counts)
+
+
+def _all_written(how: np.ndarray) -> bool:
+    """No garbage, and no barrier."""
+    return bool(how.min() > NOTHING and how.max() < BARRIER)
+
+
+def _touchable(shadow: Shadow, units: np.ndarray, kind: np.ndarray) -> bool:
     """No barrier lies there, no garbage is read, no other cluster was there before."""
     if shadow.space == "shared":
-        return not ((earlier == BARRIER) | (earlier == NOTHING) & (kind == READ)).any()
+        how = shadow.writers["how"][units]
+        read = how[kind == READ]
+        return bool(how.max() < BARRIER and (not len(read) or read.min() > NOTHING))
     return not shadow.many_clusters or not shadow.others_were_at(units, kind != READ)
 
 
-def _apart(shadow: Shadow, units: np.ndarray, who: np.ndarray, written: np.ndarray) -> bool:
-    """Nobody touches what another thread writes."""
+def _apart(shadow: Shadow, units: np.ndarray, segment: np.ndarray, written: np.ndarray) -> bool:
+    """Nobody touches what another thread writes. Each thread has one segment."""
     scratch, mine = shadow.first_write, units[written]
-    scratch[mine] = who[written]
+    scratch[mine] = segment[written]
     owner = scratch[units]
-    apart = bool(((owner == who) | (owner < 0)).all())
+    apart = bool(((owner == segment) | (owner < 0)).all())
     scratch[mine] = -1
     return apart

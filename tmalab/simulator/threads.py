@@ -1,17 +1,17 @@
-"""SimThread: one thread of the simulated GPU, a greenlet with its indices, its clock, and the units of its CTA."""
+"""SimThread: one thread of the simulated GPU, with its indices, its row of the clocks, and the units of its CTA."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from greenlet import greenlet
-
 from tmalab.simulator.errors import EndlessLoop, KernelStopped
 from tmalab.simulator.maps import MapInMemory
 from tmalab.simulator.source import Place
 
 if TYPE_CHECKING:
+    from greenlet import greenlet
+
     from tmalab.simulator.arrays import Array
     from tmalab.simulator.cta import Cta
     from tmalab.simulator.mbarrier_objects import Barrier, Refused, Waited
@@ -41,47 +41,46 @@ class SimThread:
     index    its linear number in the CTA; `warp` and `lane` follow from it
     number   its number in the grid
     row      its row and dimension in the clocks of its cluster
+    greenlet what it runs on, from its first step to its end
     waiting  what it waits for, or None
     """
 
-    def __init__(self, cta: Cta, index: int):
-        run = cta.run
-        self.cta, self.run, self.index = cta, run, index
-        self.warp, self.lane = divmod(index, WARP)
-        self.number = cta.number * len_of(run.launch.block) + index
+    idle: tuple[int, int, Any] = (0, 0, None)  # False answers in a row, progress then, the look of it
+
+    def __init__(self, cta: Cta, index: int, index3: Dim3, number: int):
+        self.cta, self.run, self.index, self.index3, self.number = cta, cta.run, index, index3, number
+        self.warp, self.lane = index // WARP, index % WARP
         self.row = cta.first_row + index
-        self.index3 = Dim3.at(index, run.launch.block)
+        self.greenlet: greenlet | None = None
         self.waiting: Any = None
         self.exited = False
         self.refused: dict[int, Refused] = {}  # barrier address: the failing waits that returned False lately
         self.refusals = 0  # failing waits that return False before it may suspend again
         self.waits: dict[int, Waited] = {}  # barrier address: the last successful wait
         self.segments = 0  # segments with accesses so far
-        self.idle: tuple[int, int, Any] = (0, 0, None)  # False answers in a row, progress then, the look of it
         self.mbarriers, self.copies, self.barriers = cta.mbarriers, cta.copies, cta.barriers
         self.bulk_groups, self.cp_async_groups, self.fences = cta.bulk_groups, cta.cp_async_groups, cta.fences
         self.cluster, self.maps = cta.cluster.barrier, cta.maps
-        self.greenlet = greenlet(self._live)
 
-    def _live(self) -> None:
+    def live(self) -> None:
         """The whole life of the thread."""
         run = self.run
         try:
             run.function(*run.arguments)
         except KernelStopped:
-            return
+            pass
         except EndlessLoop as error:
             run.log.shorten()
             self.cut()
             run.failed(self, error)
-            return
         except (Exception, SystemExit, GeneratorExit) as error:
             self.cut()
             run.failed(self, error)
-            return
-        self.cut()
-        self.exited = True
-        self.cta.exited(self)
+        else:
+            self.cut()
+            self.exited = True
+            self.cta.exited(self)
+        run.scheduler.ended(self)
 
     def __str__(self) -> str:
         return self.run.thread_name(self.number)
@@ -159,7 +158,7 @@ class SimThread:
 
     def place(self) -> Place | None:
         """The learner's line at which this thread stands."""
-        frame = self.greenlet.gr_frame
+        frame = self.greenlet.gr_frame if self.greenlet is not None else None
         return self.run.source.place(frame) if frame is not None else self.run.source.place()
 
     def out_of_bounds(self, array: Array, index: tuple, axis: int, kind: int) -> None:

@@ -11,8 +11,6 @@ import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from greenlet import getcurrent
-
 from tmalab.simulator.context import now
 from tmalab.simulator.copies import LateArrive
 from tmalab.simulator.errors import NeverChanges
@@ -61,7 +59,7 @@ class Turns(Scheduler):
 
     def run_threads(self, threads: list[SimThread]) -> None:
         """Run until every thread has exited and every copy that is an agent has landed, or the run is over."""
-        self._hub, self._alive = getcurrent(), len(threads)
+        self._begin(threads)
         self._ready.extend(threads)
         self._cluster += 1
         try:
@@ -77,11 +75,7 @@ class Turns(Scheduler):
         """Take a turn. False where there is none to take."""
         possible = self._possible(threads)
         if not possible:
-            if self._spins.waiting:
-                now.thread = self._spins.waiting[0]
-                now.thread.greenlet.throw(NeverChanges)
-            elif self._alive:
-                self._run.deadlocked([thread for thread in threads if not thread.exited])
+            self._nobody_can(threads)
             return False
         turn = self._script.choose(list(possible))
         self.endless = self.turns == MOST_TURNS
@@ -96,6 +90,14 @@ class Turns(Scheduler):
             self._name_copies()
             self._script.happened(self.step)
         return True
+
+    def _nobody_can(self, threads: list[SimThread]) -> None:
+        """All have exited; or some wait for ever, or only poll by atomics."""
+        if any(thread.waiting is not None for thread in threads):
+            self._run.deadlocked([thread for thread in threads if not thread.exited])
+        elif self._spins.waiting:
+            now.thread = self._spins.waiting[0]
+            now.thread.greenlet.throw(NeverChanges)
 
     def _possible(self, threads: list[SimThread]) -> dict[Agent, SimThread | Copy]:
         """Who could go: threads, then copies; where nobody could, a thread whose try_wait may return False."""
@@ -246,7 +248,7 @@ class Turns(Scheduler):
         """Whether the kernel does nothing with the result of the call that it is in."""
         source = self._run.source
         frame = source.frame(sys._getframe(1))
-        return frame is not None and source.result_is_dropped((frame.f_code, frame.f_lasti))
+        return frame is not None and source.result_is_dropped(frame.f_code, frame.f_lasti)
 
     def _asks_again(self, thread: SimThread, barrier: Barrier) -> None:
         """The thread asks. If it was told False, and only asks again, it waits."""

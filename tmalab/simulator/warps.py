@@ -43,7 +43,7 @@ class Warps:
 
     def _meet(self, thread: SimThread, operation: str, mask: int) -> None:
         key = thread.warp, operation, mask
-        thread.cut()
+        self._cta.run.log.pause(thread)
         self._here.setdefault(key, []).append(thread)
         if self._complete(key):
             self._finish(key)
@@ -61,6 +61,7 @@ class Warps:
         lanes = self._here.pop(key)
         if not lanes:
             return
+        self._cta.run.log.settle()
         clocks, rows = self._cta.clocks, [lane.row for lane in lanes]
         if operation == "syncwarp":
             clocks.meet(rows)

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
+from tmalab.simulator.access_log import BATCH, LONG
 from tmalab.simulator.errors import EndlessLoop, TooLong
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 SILENT_SECONDS = 5.0  # without a step of the scheduler
 TOTAL_SECONDS = 120.0  # for one run
-ACCESSES = 1 << 23  # to memory, without a step of the scheduler: they are kept until then
 INTERVAL = 0.1  # seconds between looks
 IDLE_LOOKS = 20  # in a row without a run, before the timer sleeps until it is called
 
@@ -84,7 +84,7 @@ class Watchdog:
             self._began = self._silence = Stopwatch()
         if self._scheduler.steps != self._steps:
             self._steps, self._silence = self._scheduler.steps, Stopwatch()
-        silent = self._silence.seconds() > self._silent or self._run.log.size > ACCESSES
+        silent = self._silence.seconds() > self._silent or self._run.log.size > BATCH + LONG
         if (silent or self._began.seconds() > self._total) and self._run.fault is None:
             self._scheduler.stopping = True
             self.fired = EndlessLoop if silent else TooLong

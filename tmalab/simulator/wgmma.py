@@ -162,8 +162,6 @@ class TensorCore:
         if warp.issued not in operations:
             operations[warp.issued] = made = Wgmma(thread, warp.group, warp.issued, operands, warp.groups)
             self._cta.cluster.in_flight.append(made)
-            if not self._cta.cluster.has_peers:
-                self._cta.cluster.issued.append(made)
             thread.run.note(thread, "wgmma", None, warp.issued, copy=made)
             look_at_operands(thread, made)
         return operations[warp.issued]
@@ -227,7 +225,7 @@ class TensorCore:
         """Nobody is left who could issue what some warps have not."""
         for operation in group.operations.values():
             if not operation.is_issued:
-                self._cta.cluster.in_flight.remove(operation)
+                self._cta.cluster.finished(operation)
                 missing = WARPS - len(operation.warps)
                 operation.thread.tell("partial-warp", operation=operation.operands.name, copy=operation, warps=missing)
 

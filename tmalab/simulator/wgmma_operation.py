@@ -98,8 +98,9 @@ class Wgmma(Copy):
         self.cta.wgmma.done(self)
         return True
 
-    def known_by(self, clock: np.ndarray) -> bool:
-        return clock[self.dimension] >= self.order
+    @property
+    def end(self) -> tuple[int, int]:
+        return self.dimension, self.order
 
     def is_known(self, thread: SimThread) -> bool:
         """Whether a thread has waited for it."""

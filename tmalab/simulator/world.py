@@ -5,16 +5,17 @@ Indices are plain attributes that the scheduler sets when it switches threads, s
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tmalab.simulator.arrays import Array, make_array
 from tmalab.simulator.atomics import Atomics
-from tmalab.simulator.context import current_thread
+from tmalab.simulator.context import current_thread, now
 from tmalab.simulator.errors import KernelError
-from tmalab.simulator.memory import POISON, Memory, checked_shape, element_type
-from tmalab.simulator.threads import WARP, Dim3
+from tmalab.simulator.memory import Memory, PrivateMemory, checked_shape, element_type, unlogged
+from tmalab.simulator.threads import WARP, Dim3, len_of
 from tmalab.simulator.warps import FULL_MASK
 from tmalab.texts import text
 
@@ -37,8 +38,8 @@ class Local:
     def array(self, shape: Any, dtype: Any, alignment: int | None = None) -> Array:
         """An array of the calling thread; starts as garbage."""
         shape, dtype = checked_shape(shape), element_type(dtype)
-        data = np.full(int(np.prod(shape)) * dtype.itemsize, POISON, np.uint8)
-        return make_array(Memory(data, 0, "local"), 0, shape, dtype, _unlogged, name="local")
+        memory = PrivateMemory(prod(shape) * dtype.itemsize, "local")
+        return make_array(memory, 0, shape, dtype, unlogged, name="local")
 
 
 class Const:
@@ -48,7 +49,7 @@ class Const:
         """A read-only copy of a NumPy array."""
         values = np.ascontiguousarray(values)
         memory = Memory(values.reshape(-1).view(np.uint8).copy(), 0, "const")
-        return make_array(memory, 0, values.shape, values.dtype, _unlogged, name="const", writable=False)
+        return make_array(memory, 0, values.shape, values.dtype, unlogged, name="const", writable=False)
 
 
 class World:
@@ -57,6 +58,7 @@ class World:
     def __init__(self, launch: Launch):
         self.blockDim, self.gridDim = Dim3(*launch.block), Dim3(*launch.grid)
         self.threadIdx = self.blockIdx = Dim3(0, 0, 0)
+        self.indices = [Dim3.at(index, launch.block) for index in range(len_of(launch.block))]  # of a CTA's threads
         self.warpsize = WARP
         self.shared, self.local, self.const, self.atomic = Shared(), Local(), Const(), Atomics()
         self.cta: Cta | None = None
@@ -72,8 +74,8 @@ class World:
 
     def syncthreads(self) -> None:
         """Wait for all threads of the CTA that have not exited."""
-        thread = current_thread()
-        thread.barriers.syncthreads(thread)
+        thread = now.thread or current_thread()
+        thread.barriers.sync_all(thread)
 
     def syncwarp(self, mask: int = FULL_MASK) -> None:
         """Wait for the lanes of the mask."""
@@ -97,7 +99,3 @@ def _first(values: list[int], ndim: int) -> int | tuple[int, ...]:
     if ndim not in (1, 2, 3):
         raise KernelError(text("simulator.grid-ndim", given=repr(ndim)))
     return values[0] if ndim == 1 else tuple(values[:ndim])
-
-
-def _unlogged(entry: int) -> None:
-    """Nobody else sees a thread's own memory."""

@@ -176,7 +176,8 @@ def test_threads_are_released_after_a_deadlock():
 
     def alive() -> set[int]:
         gc.collect()
-        return {id(x) for x in gc.get_objects() if isinstance(x, SimThread) and not x.greenlet.dead}
+        threads = (x for x in gc.get_objects() if isinstance(x, SimThread))
+        return {id(thread) for thread in threads if thread.greenlet is not None and not thread.greenlet.dead}
 
     before = alive()  # kernels of other tests that cannot be stopped
     arrives.run(block=32, args=(1,))

@@ -52,7 +52,7 @@ class Simulated:
         self.clocks = Clocks(THREADS)
         self.threads = [SimpleNamespace(row=1 + i, number=i, segments=0) for i in range(THREADS)]
         self.log = AccessLog(None)
-        self.log.begin(self.clocks, 1, lambda: [1 + i for i in range(THREADS)])
+        self.log.begin(self.clocks, 1, lambda: [1 + i for i in range(THREADS)], np.arange(-1, THREADS))
         for track in (self.log.shared, self.log.world):
             track.shadow = Shadow("global", UNITS * GRAIN, GRAIN, self.report)
         self.row = self.clocks.new_row()
@@ -70,6 +70,8 @@ class Simulated:
 
     def meet(self, threads):
         rows = [1 + thread for thread in threads]
+        if len(threads) == THREADS:
+            self.log.all_meet(copies=False)
         self.clocks.meet(rows)
         self.clocks.tick_all(rows)
         if len(threads) == THREADS:
