@@ -6,7 +6,8 @@ such exchanges are one order (a Mazurkiewicz trace). Steps of one agent never co
 unless they operate on the same object and
 
     mbarriers, meetings   fall in different phases of it; or they fall in one phase, and the later one could have
-                          completed that phase without the earlier one; or together they are too many arrivals
+                          completed that phase without the earlier one; or together they are too many arrivals, or
+                          bytes
     atomics               change the element, but for integer sums, minima and the like whose result nobody uses
     init, inval           always
 
@@ -130,4 +131,11 @@ def _clash(a: Operation, b: Operation) -> bool:
         return True
     if a.phase != b.phase or a.completes or b.completes:
         return True
-    return a.arrivals > 0 and b.arrivals > 0 and a.pending < b.arrivals  # together they are too many
+    return a.role is b.role is Role.COUNTS and _too_many(a, b)
+
+
+def _too_many(a: Operation, b: Operation) -> bool:
+    """Whether two operations, each of which would not complete the phase, together have too many arrivals or bytes."""
+    if a.arrivals > 0 and b.arrivals > 0 and a.pending < b.arrivals:
+        return True
+    return bool(a.bytes or b.bytes) and a.pending == b.arrivals and a.owed + b.bytes < 0

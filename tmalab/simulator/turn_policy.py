@@ -31,7 +31,9 @@ class TurnPolicy(Policy):
     def some_of(self, count: int) -> int:
         """All pieces; or just those that the barrier lacks, where more are coming: they could complete its phase."""
         copy = self._turns.moving
-        left, lacking = copy.bytes - copy.landed, copy.barrier.machine.tx_count if copy.barrier is not None else 0
+        if copy.barrier is None or copy.barrier.machine.pending_count:
+            return count
+        left, lacking = copy.bytes - copy.landed, copy.barrier.machine.tx_count
         if not 0 < lacking < left or lacking * count % left:
             return count
         return (count, lacking * count // left)[self._turns.pick(2)]

@@ -93,6 +93,7 @@ PROGRAMS = {  # name: threads, counts of the barriers, orders
     "a load, promised and waited for": ([[(PROMISE, 0, TILE), (LOAD, 0, 0), (WAIT, 0, 0)]], (1, 1), 1),
     "a promise too small": ([[(PROMISE, 0, TILE // 2), (LOAD, 0, 0)], [(WAIT, 0, 0)]], (1, 1), 2),
     "two loads, one promised": ([[(PROMISE, 0, TILE), (LOAD, 0, 0), (LOAD, 0, 1)], [(WAIT, 0, 0)]], (1, 1), 3),
+    "two loads, one and a half promised": ([[(PROMISE, 0, 3 * TILE // 2), (LOAD, 0, 0), (LOAD, 0, 1)]], (1, 1), 3),
     "two loads and their barriers": (
         [[(PROMISE, 0, TILE), (PROMISE, 1, TILE), (LOAD, 0, 0), (LOAD, 1, 1)], [(WAIT, 0, 0), (WAIT, 1, 0)]],
         (1, 1),
