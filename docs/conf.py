@@ -1,18 +1,25 @@
 """How Sphinx builds the documentation: offline, from these pages, the library's docstrings and its tables.
 
 A page writes `{{ rules }}`, `{{ descriptor }}`, `{{ instructions }}`, `{{ barrier }}`, `{{ im2col_rules }}`,
-`{{ boundaries }}`, `{{ reductions }}`, `{{ recordings }}` or `{{ coverage }}` where a table that the library holds
-belongs. `boundaries` and the last two compare every recorded case anew.
+`{{ boundaries }}`, `{{ reductions }}`, `{{ recordings }}`, `{{ coverage }}`,
+`{{ ladder }}`, `{{ benches }}` or `{{ timing_constants }}` where a table that the library holds
+belongs. `boundaries` and the last two compare every recorded case anew. `{{ picture_NAME }}` is a figure of
+tmalab.figures.gallery, drawn anew, which answers to the pointer there as well.
 """
 
+import io
 import re
 from collections import defaultdict
 from collections.abc import Iterable
+from importlib import import_module
 
 import tmalab
 from tmalab import descriptor as map_bytes
-from tmalab import mbarrier_word, ptx, recorded
+from tmalab import kernels, mbarrier_word, ptx, recorded
+from tmalab.bench import ON_GPU, command, plots
 from tmalab.data_types import DataType, Swizzle
+from tmalab.figures.base import Figure
+from tmalab.figures.gallery import GALLERY
 from tmalab.gpu.verdicts import compare
 from tmalab.im2col_rules import RULES as IM2COL_RULES
 from tmalab.recorded import verdicts
@@ -20,6 +27,7 @@ from tmalab.recorded.tally import Count, Kind, tally
 from tmalab.reductions import MAP_OPERATIONS
 from tmalab.tensor_map_rules import RULES, Rule
 from tmalab.texts import text
+from tmalab.timing.constants import UNITS, Constants, meaning
 
 project = "TMA Lab"
 author = copyright = "the TMA Lab authors"
@@ -186,5 +194,57 @@ def _in_all(modes: dict[str, dict[Kind, Count]]) -> str:
     return f"**without a map, and copies that fault, by the fault**\n\n{table(('mode', 'cases', 'mismatches'), rows)}"
 
 
-TABLES = (rules, im2col_rules, boundaries, descriptor, instructions, reductions, barrier, recordings, coverage)
+def timing_constants() -> str:
+    """The constants of the time model: what was measured, and what still has to be."""
+    constants = Constants.read()
+    rows = []
+    for name, unit in UNITS.items():
+        found = constants.found.get(name)
+        if found is None:
+            rows.append((f"`{name}`", meaning(name), "not measured yet", "", ""))
+        else:
+            spread = f"± {found.spread:.3g}" if found.spread is not None else ""
+            rows.append((f"`{name}`", meaning(name), f"{found.value:,.4g} {unit}", spread, found.source))
+    return table(("constant", "what it is", "value", "spread", "source"), rows)
+
+
+def picture(figure: Figure) -> str:
+    """A figure's static form."""
+    return f"````{{raw}} html\n{figure.svg()}\n````"
+
+
+def ladder() -> str:
+    """The kernels in their order: what each shows, and how it differs from one before, by its header."""
+    rows = []
+    for name in kernels.LADDER:
+        title, _, body = import_module(f"tmalab.kernels.{name}").__doc__.partition("\n")
+        shows, differs = (
+            re.sub(r"\s+", " ", part).strip() for part in re.split(r"\nDiffers +", body.split("\nRun")[0])
+        )
+        rows.append((f"`{name}`", title.partition(": ")[2], shows.removeprefix("Shows "), differs))
+    return table(("kernel", "what it is", "shows", "differs"), rows)
+
+
+def benches() -> str:
+    """The results of the benches on a GPU that were kept: a table, a sentence, a drawing."""
+    parts = []
+    for name in ON_GPU:
+        found = command.recorded(name)
+        if found is None:
+            continue
+        drawn = io.StringIO()
+        plots.figure_of(found, command.bandwidth()).savefig(drawn, format="svg", bbox_inches="tight")
+        where = found["provenance"]
+        parts.append(f"**`tmalab bench {name}`**, {where['gpu']}, driver {where['driver']}, {where['date']}")
+        parts.append(table(("case", "contender", "speed", "ratio"), command.rows(found)))
+        parts.append(command.sentence(found))
+        parts.append(f"````{{raw}} html\n{drawn.getvalue()[drawn.getvalue().index('<svg') :]}\n````")
+    return "\n\n".join(parts) or "No result is kept in this version."
+
+
+TABLES = (
+    *(rules, im2col_rules, boundaries, descriptor, instructions, reductions, barrier, recordings, coverage),
+    *(ladder, benches, timing_constants),
+)
 myst_substitutions = {made.__name__: made() for made in TABLES}
+myst_substitutions |= {f"picture_{name}": picture(made()) for name, made in GALLERY.items()}

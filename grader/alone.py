@@ -5,6 +5,7 @@ What comes back is plain data, so that these two functions can do their work in 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -55,19 +56,57 @@ def compile_alone(source: KernelSource, arguments: Sequence[Argument]) -> Compil
 
 
 def run_alone(
-    source: KernelSource, arguments: Sequence[Argument], block: int, seed: int = 0, on: str = "simulator"
+    source: KernelSource,
+    arguments: Sequence[Argument],
+    block: int,
+    seed: int = 0,
+    on: str = "simulator",
+    limits: tuple[float, float] = PATIENCE,
 ) -> Outcome:
-    """Run a kernel once, one block of `block` threads, on copies of the arguments."""
+    """Run a kernel once, one block of `block` threads, on copies of the arguments; `limits` as PATIENCE, in seconds."""
     from tmalab.simulator.trace import LENGTH
     from tmalab.simulator.watchdog import patience
 
     own = [argument.copy() if isinstance(argument, np.ndarray) else argument for argument in arguments]
-    with patience(*PATIENCE):
+    with patience(*limits):
         run = kernel(build(source)).run(grid=1, block=block, args=tuple(own), seed=seed, on=on)
     arrays = [argument for argument in own if isinstance(argument, np.ndarray)]
     hazards = [(hazard.name, str(hazard.message)) for hazard in run.hazards]
     copied = len(run.trace) == LENGTH or any(event.what == "load_lands" for event in run.trace)
-    return Outcome(arrays, bool(run.ok), hazards, _why_stopped(run), copied)
+    clean = not (run.hazards or run.deadlock or run.fault)  # whether it compiles is a question of its own
+    return Outcome(arrays, clean, hazards, _why_stopped(run), copied)
+
+
+def orders_alone(
+    source: KernelSource,
+    arguments: Sequence[Argument],
+    block: int,
+    seeds: Sequence[int],
+    seconds: float,
+    limits: tuple[float, float] = PATIENCE,
+) -> list[Outcome]:
+    """The runs of one input in several orders, up to the first that is not ok; after `seconds` no other is begun."""
+    deadline = time.monotonic() + seconds
+    outcomes: list[Outcome] = []
+    for seed in seeds:
+        if time.monotonic() > deadline or not all(outcome.ok for outcome in outcomes[-1:]):
+            break
+        outcomes.append(run_alone(source, arguments, block, seed, limits=limits))
+    return outcomes
+
+
+def accesses_alone(
+    source: KernelSource, arguments: Sequence[Argument], block: int, limits: tuple[float, float] = PATIENCE
+) -> list[tuple]:
+    """How a kernel's lines use memory, in a run like that of `run_alone`: for each "shared" and the fields of LineUse,
+    or "global" and those of LineTraffic."""
+    from tmalab.simulator.watchdog import patience
+
+    own = [argument.copy() if isinstance(argument, np.ndarray) else argument for argument in arguments]
+    with patience(*limits):
+        run = kernel(build(source)).run(grid=1, block=block, args=tuple(own))
+        used = (("shared", run.bank_conflicts.lines()), ("global", run.global_sectors.lines()))
+        return [(space, *line) for space, lines in used for line in lines]
 
 
 def build(source: KernelSource) -> FunctionType:

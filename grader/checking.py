@@ -8,6 +8,7 @@ import os
 from grader import exercises
 from grader.exercise import Exercise, Finding, is_untouched, wrong
 from grader.hints import hint_for
+from grader.limits import Failed
 from grader.quiet import quiet
 from grader.report import render
 from grader.texts import text
@@ -49,9 +50,18 @@ def judge(exercise: Exercise, answer: object, seed: int) -> list[Finding]:
         ]
     try:
         return list(exercise.judge(answer, seed))
+    except Failed as failed:
+        return failure(exercise, str(failed), failed.reason)
     except (Exception, SystemExit) as error:  # KeyboardInterrupt is the learner's own: it stops the check
         message = text("report.check-failed", error=f"{type(error).__name__}: {error}")
         return [wrong("check", exercise.points, message, "check-failed")]
+
+
+def failure(exercise: Exercise, message: str, cause: str) -> list[Finding]:
+    """The findings about an answer that gave nothing to judge: no part earns anything, for one reason."""
+    messages = [message] + [text("report.not-looked-at")] * (len(exercise.parts) - 1)
+    parts = zip(exercise.parts.items(), messages, strict=True)
+    return [wrong(part, points, said, cause) for (part, points), said in parts]
 
 
 def total(exercise: Exercise, findings: list[Finding]) -> float:

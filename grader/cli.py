@@ -1,23 +1,29 @@
-"""`grader`: check one notebook, grade a folder of them, make the course's notebooks.
+"""`grader`: check one notebook, grade a folder of them, look at notebooks before they are handed in, make the course's.
 
-Exit codes: 0 all points, graded, or in step; 1 not all points, or out of step; 2 unreadable; 3 the set-up is at fault.
+Exit codes: 0 all points, graded, or in step; 1 not all points, or out of step; 2 unreadable or broken; 3 the set-up is
+at fault.
 """
 
 from __future__ import annotations
 
-import csv
 import json
+import os
 import sys
+from collections.abc import Callable
+from contextlib import contextmanager
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import click
 
-from grader.notebook_run import NoKernel, Score, UnreadableNotebook, run_notebook
 from grader.report import number
 from grader.texts import text
 
 DONE, NOT_ALL, UNREADABLE, SET_UP = range(4)
+
+as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+seeded = click.option("--seed", type=int, default=None, help="The class's seed; by default TMALAB_CLASS_SEED, or 0.")
+assigned = click.option("--assignment", metavar="NAME", help="The lesson; by default found out from the notebook.")
 
 
 @click.group()
@@ -28,30 +34,134 @@ def main() -> None:
 @main.command()
 @click.argument("notebook", type=click.Path(path_type=Path))
 @click.option("--exercise", multiple=True, metavar="ID", help="Only this exercise; may be given several times.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def check(notebook: Path, exercise: tuple[str, ...], as_json: bool) -> None:
-    """Run a notebook and print what its checks say."""
-    scores = _run(notebook, exercise, as_json)
-    chosen = [score for score in scores if not exercise or score.exercise in exercise]
-    points, maximum = sum(score.points for score in chosen), sum(score.maximum for score in chosen)
+@assigned
+@seeded
+@as_json
+def check(notebook: Path, exercise: tuple[str, ...], assignment: str | None, seed: int | None, as_json: bool) -> None:
+    """Grade one notebook and print what its checks say. Its code runs in a sandbox; its outputs are not looked at."""
+    from grader.checking import class_seed
+    from grader.sandbox.host import NoSandbox
+    from grader.submission import Unreadable
+    from grader.trusted import regrade
+
+    found: dict[str, Any] = {"notebook": str(notebook)}
+    try:
+        report = regrade(notebook, assignment, class_seed() if seed is None else seed)
+    except NoSandbox as error:
+        _fail(SET_UP, str(error), found, as_json)
+    except Unreadable as error:
+        _fail(UNREADABLE, f"{notebook}: {error}", found, as_json)
+    except ValueError as error:
+        _fail(UNREADABLE, str(error), found, as_json)
+    unknown = sorted(set(exercise) - {graded.exercise for graded in report.exercises})
+    if unknown:
+        _fail(UNREADABLE, text("cli.not-in-notebook", ids=", ".join(unknown), path=notebook), found, as_json)
+    chosen = [graded for graded in report.exercises if not exercise or graded.exercise in exercise]
+    points, maximum = sum(graded.points for graded in chosen), sum(graded.maximum for graded in chosen)
     if as_json:
-        found = {"notebook": str(notebook), "points": points, "maximum": maximum}
-        click.echo(json.dumps(found | {"exercises": [score.as_dict() for score in chosen]}))
+        names = {graded.exercise for graded in chosen}
+        plain = report.as_dict()
+        plain["exercises"] = [graded for graded in plain["exercises"] if graded["exercise"] in names]
+        click.echo(json.dumps(found | plain | {"points": points, "maximum": maximum}))
     else:
-        click.echo("\n\n".join(score.report or text("cli.no-report", id=score.exercise) for score in chosen))
+        click.echo("\n\n".join(graded.report for graded in chosen))
         click.echo("\n" + text("cli.total", points=number(points), maximum=number(maximum)))
+        click.echo(report.statement)
     sys.exit(DONE if points == maximum else NOT_ALL)
 
 
 @main.command()
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
-def grade(folder: Path) -> None:
-    """Run every notebook in a folder and print the points as CSV: notebook, exercise, points, maximum, remark."""
-    table = csv.writer(sys.stdout, lineterminator="\n")
-    table.writerow(["notebook", "exercise", "points", "maximum", "remark"])
-    for notebook in sorted(folder.rglob("*.ipynb")):
-        if ".ipynb_checkpoints" not in notebook.parts:
-            table.writerows(_rows(notebook, notebook.relative_to(folder)))
+@click.option("-j", "--jobs", type=click.IntRange(1, 256), default=os.cpu_count() or 1, help="Workers at a time.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print a table as CSV: a line for each exercise.")
+@click.option("--journal", type=click.Path(dir_okay=False, path_type=Path), help="Where to note what is graded.")
+@assigned
+@seeded
+@as_json
+def grade(
+    folder: Path,
+    jobs: int,
+    as_csv: bool,
+    journal: Path | None,
+    assignment: str | None,
+    seed: int | None,
+    as_json: bool,
+) -> None:
+    """Grade every notebook in a folder. A run that was killed goes on where it stopped."""
+    from grader.checking import class_seed
+    from grader.classroom import table
+    from grader.classroom.grading import grade_folder
+    from grader.classroom.journal import InUse
+    from grader.lesson import lessons
+    from grader.sandbox.host import NoSandbox
+
+    found: dict[str, Any] = {"folder": str(folder)}
+    if assignment is not None and assignment not in lessons():
+        message = text("report.unknown-assignment", name=assignment, names=", ".join(lessons()))
+        _fail(UNREADABLE, message, found, as_json)
+    try:
+        with _progress() as progress:
+            chosen = class_seed() if seed is None else seed
+            outcomes = grade_folder(folder, jobs, chosen, assignment, journal, progress)
+    except (NoSandbox, InUse, PermissionError) as error:
+        _fail(SET_UP, str(error), found, as_json)
+    if as_json:
+        click.echo(json.dumps(found | {"submissions": outcomes}))
+    else:
+        click.echo(table.as_csv(outcomes) if as_csv else table.as_lines(outcomes), nl=not as_csv)
+    sys.exit(DONE)
+
+
+@main.command()
+@click.argument("path", type=click.Path(exists=True, path_type=Path))
+@as_json
+def lint(path: Path, as_json: bool) -> None:
+    """Look at a notebook, or at all in a folder, without running anything: what would cost points or confuse?"""
+    from grader.classroom.grading import notebooks
+    from grader.lint import remarks
+
+    files = notebooks(path) if path.is_dir() else [path]
+    found = {str(file): remarks(file) for file in files}
+    if as_json:
+        click.echo(json.dumps({"notebooks": found}))
+    else:
+        lines = [f"{file}: {remark}" for file, remarks in found.items() for remark in remarks]
+        click.echo("\n".join(lines) or text("lint.nothing", count=len(files)))
+    sys.exit(NOT_ALL if any(found.values()) else DONE)
+
+
+@main.command()
+@as_json
+def doctor(as_json: bool) -> None:
+    """What grading finds on this computer: the sandbox's level, the compiler, nbgrader."""
+    from grader.doctor import findings, healthy
+
+    found = findings()
+    if as_json:
+        click.echo(json.dumps(found))
+    else:
+        for name, value in found.items():
+            click.echo(f"{name:<12} {value}")
+    sys.exit(DONE if healthy(found) else SET_UP)
+
+
+@main.command()
+@click.option("--submissions", type=click.IntRange(3, 1000), default=200, help="How many.")
+@click.option("-j", "--jobs", type=click.IntRange(1, 256), default=2, help="Workers at a time.")
+@click.option("--stock", type=click.IntRange(1), default=None, help="Grade only so many with stock nbgrader.")
+@as_json
+def bench(submissions: int, jobs: int, stock: int | None, as_json: bool) -> None:
+    """Measure: submissions a minute, here and with stock nbgrader, on the same notebooks."""
+    try:
+        from grader.bench import measure
+    except ImportError as error:
+        _fail(SET_UP, text("cli.no-nbgrader", module=error.name or "nbgrader"), {}, as_json)
+    found = measure(submissions, jobs, stock or submissions)
+    if as_json:
+        click.echo(json.dumps(found))
+    else:
+        for name, value in found.items():
+            click.echo(f"{name:<28} {value}")
 
 
 @main.command()
@@ -71,26 +181,23 @@ def release(course: Path, only_check: bool) -> None:
     sys.exit(NOT_ALL if only_check and changed else DONE)
 
 
-def _run(notebook: Path, wanted: tuple[str, ...], as_json: bool) -> list[Score]:
-    try:
-        return run_notebook(notebook, wanted)
-    except UnreadableNotebook as error:
-        code, message = UNREADABLE, str(error)
-    except (NoKernel, ImportError) as error:
-        code, message = SET_UP, str(error)
+@contextmanager
+def _progress():
+    """A bar on stderr, where that is a terminal; gives what is called with (done, count)."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
+        task = bar.add_task(text("classroom.grading"), total=None)
+        show: Callable[[int, int], None] = lambda done, count: bar.update(task, completed=done, total=count)  # noqa: E731
+        yield show
+
+
+def _fail(code: int, message: str, found: dict[str, Any], as_json: bool) -> NoReturn:
     if not as_json:
         _leave(code, message)
-    click.echo(json.dumps({"notebook": str(notebook), "error": message}))
+    click.echo(json.dumps(found | {"error": message}))
     sys.exit(code)
-
-
-def _rows(notebook: Path, name: Path) -> list[list[str]]:
-    """A line for each exercise; a notebook that can't be read gets one that says why."""
-    try:
-        found = run_notebook(notebook)
-    except UnreadableNotebook as error:
-        return [[str(name), "", "", "", str(error)]]
-    return [[str(name), score.exercise, number(score.points), number(score.maximum), ""] for score in found]
 
 
 def _leave(code: int, message: str) -> NoReturn:

@@ -68,10 +68,10 @@ class Exercise:
         return sum(self.parts.values())
 
 
-def is_untouched(answer: object) -> bool:
-    """Whether an answer is still the release's stub: None, or a dict or list that holds nothing but None."""
+def is_untouched(answer: object, depth: int = 2) -> bool:
+    """Whether an answer is still the release's stub: None, or a dict or list of None, or of pairs of None."""
     if type(answer) is dict:
-        return is_untouched(list(answer.values()))
-    if type(answer) in (list, tuple):
-        return all(value is None or value is Ellipsis for value in answer)  # type: ignore[attr-defined]
+        return is_untouched(list(answer.values()), depth)
+    if type(answer) in (list, tuple) and depth:
+        return all(is_untouched(value, depth - 1) for value in answer)  # type: ignore[attr-defined]
     return answer is None or answer is Ellipsis

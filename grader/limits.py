@@ -13,7 +13,11 @@ from typing import Any
 
 
 class TookTooLong(Exception):
-    """The function was still running when its time was up."""
+    """The function was still running when its time was up, `.seconds` after it began."""
+
+    def __init__(self, seconds: float):
+        super().__init__(seconds)
+        self.seconds = seconds
 
 
 class Raised(Exception):
@@ -22,6 +26,25 @@ class Raised(Exception):
     def __init__(self, error: BaseException):
         super().__init__(type(error).__name__)
         self.error = error
+
+
+class Failed(Exception):
+    """A learner's code gave nothing that can be judged. `reason`: time, memory, malformed, crashed.
+
+    `seconds` is what it was given, where time is the reason.
+    """
+
+    def __init__(self, reason: str, message: str, seconds: float = 0):
+        super().__init__(message)
+        self.reason, self.seconds = reason, seconds
+
+
+class FromSandbox(Exception):
+    """What a learner's function raised in a sandbox: `.words`, and `.line`, 0 where the call itself failed."""
+
+    def __init__(self, words: str, line: int):
+        super().__init__(words)
+        self.words, self.line = words, line
 
 
 class _Stop(BaseException):
@@ -51,7 +74,10 @@ def call_within(seconds: float, function: Callable[..., Any], *arguments: object
             ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(worker.ident or 0), ctypes.py_object(_Stop))
             worker.join(0.5)
     if late:
-        raise TookTooLong
+        raise TookTooLong(seconds)
+    if isinstance(outcome.get("error"), Failed):  # in a sandbox
+        failed = outcome["error"]
+        raise TookTooLong(failed.seconds) if failed.reason == "time" else failed
     if "error" in outcome:
         raise Raised(outcome["error"])
     return outcome["result"]

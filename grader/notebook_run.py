@@ -1,4 +1,4 @@
-"""Run a notebook from top to bottom and read what its checks gave.
+"""Run a notebook from top to bottom and read what its checks gave: for lessons, not for grades (`grader.trusted`).
 
 A check's score is the number that its cell displays. As with nbgrader, a cell that raises or writes to stderr scores 0;
 other than there, so does one that displays no plain number in range.
@@ -9,18 +9,13 @@ from __future__ import annotations
 import math
 import os
 import subprocess
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from grader.texts import text
 
 CELL_SECONDS = 120
-
-
-class UnreadableNotebook(ValueError):
-    """A file that is no notebook, or one without checks; the message says so in one sentence."""
 
 
 class NoKernel(RuntimeError):
@@ -35,40 +30,6 @@ class Score:
     points: float
     maximum: float
     report: str  # what the check printed
-
-    def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return asdict(self)
-
-
-def run_notebook(path: Path, wanted: Sequence[str] = ()) -> list[Score]:
-    """Execute a copy of a notebook and return the score of each check in it, in order. The file is left as it is.
-
-    Raises UnreadableNotebook where it is none, or lacks one of the `wanted` exercises.
-    """
-    notebook = read_notebook(path)
-    missing = sorted(set(wanted) - {_check_of(cell) for cell in notebook.cells})
-    if missing:
-        raise UnreadableNotebook(text("cli.not-in-notebook", ids=", ".join(missing), path=path))
-    execute(notebook, path.parent)
-    return scores(notebook)
-
-
-def read_notebook(path: Path) -> Any:
-    """A notebook that has checks. Raises UnreadableNotebook."""
-    import nbformat
-
-    try:
-        notebook = nbformat.read(path, as_version=4)
-        nbformat.validate(notebook)
-    except FileNotFoundError:
-        raise UnreadableNotebook(text("cli.no-file", path=path)) from None
-    except Exception as error:  # nbformat raises whatever its parsers raise
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise UnreadableNotebook(text("cli.no-notebook", path=path, reason=reason[:160])) from None
-    if not any(_check_of(cell) for cell in notebook.cells):
-        raise UnreadableNotebook(text("cli.no-checks", path=path))
-    return notebook
 
 
 def execute(notebook: Any, folder: Path) -> None:

@@ -5,13 +5,16 @@ Recordings hold other numbers in the tensor than a notebook does, so an answer i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
+from grader.exercise import Finding, evidence
 from grader.texts import text
 from tmalab import TensorMap, recorded
+from tmalab.recorded.case import Case
+from tmalab.swizzle import PATTERNS
 
 
 @dataclass(frozen=True)
@@ -33,17 +36,42 @@ class RecordedLoad:
         return text("recorded.compared", same=equal, count=self.image.nbytes, gpu=self.gpu, date=self.date)
 
 
-def recorded_load(tensor_map: TensorMap, coordinates: Sequence[int]) -> RecordedLoad:
-    """The recorded load of this box at these coordinates; KeyError where nobody has recorded it."""
+def recorded_load(tensor_map: TensorMap, coordinates: tuple[int, ...], shared_address: int = 0) -> RecordedLoad:
+    """The recorded load of this box at these coordinates; KeyError where nobody has recorded it.
+
+    A tile may lie elsewhere in shared memory than was recorded, but at the same place of its swizzle's pattern.
+    """
+    period = PATTERNS[tensor_map.swizzle].period
     for name in recorded.names():
         recording = recorded.read(name)
-        index = recording.find("load", tensor_map, tuple(coordinates))
-        if index is not None:
-            case, result = recording.cases[index], recording.results[index]
-            assert isinstance(result, np.ndarray)
-            image = result[case.shared_address : case.shared_address + tensor_map.shared_bytes]
-            return RecordedLoad(case.memory(), image, recording.provenance["gpu"], recording.provenance["date"])
+        for case, result in zip(recording.cases, recording.results, strict=True):
+            if not isinstance(case, Case) or not isinstance(result, np.ndarray) or case.coordinates != coordinates:
+                continue
+            same_phase = (case.shared_address - shared_address) % period == 0
+            if same_phase and case.same_copy("load", tensor_map, coordinates):
+                image = result[case.shared_address : case.shared_address + tensor_map.shared_bytes]
+                return RecordedLoad(case.memory(), image, recording.provenance["gpu"], recording.provenance["date"])
     raise KeyError(f"no recording holds the load of {tensor_map} at {tuple(coordinates)}")
+
+
+def compared(
+    tensor_map: TensorMap, coordinates: tuple[int, ...], image_of: Callable[[RecordedLoad], np.ndarray]
+) -> Finding:
+    """The evidence of an answer beside the recording of this load, or that there is none yet.
+
+    `image_of` gives the bytes that the answer leaves in shared memory, for the recording's own tensor.
+    """
+    try:
+        recorded = recorded_load(tensor_map, coordinates)
+    except KeyError:
+        return not_recorded()
+    image = image_of(recorded)
+    return evidence("hardware", recorded.says(image), recorded.same(image))
+
+
+def not_recorded() -> Finding:
+    """The evidence where nobody has recorded a copy: the reference decides, and the check says so."""
+    return evidence("hardware", text("recorded.not-yet"))
 
 
 def hopper_here() -> bool:

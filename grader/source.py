@@ -100,7 +100,7 @@ def _add(function: FunctionType, source: KernelSource) -> ast.FunctionDef:
     scope = {**function.__globals__, **inspect.getclosurevars(function).nonlocals}
     source.functions[definition.name] = written
     source.files[definition.name] = function.__code__.co_filename
-    for name in sorted(_names_from_outside(definition)):
+    for name in sorted(names_from_outside(definition)):
         if name != definition.name and name not in source.functions:
             _take_along(name, scope, source)
     return definition
@@ -114,7 +114,7 @@ def _text_of(function: FunctionType) -> str:
     return "\n" * (max(first, 1) - 1) + textwrap.dedent("".join(lines))
 
 
-def _names_from_outside(definition: ast.FunctionDef) -> Iterator[str]:
+def names_from_outside(definition: ast.FunctionDef) -> Iterator[str]:
     """The names that a function reads from its module, nested functions included."""
     tables = [symtable.symtable(ast.unparse(definition), "<kernel>", "exec")]
     while tables:

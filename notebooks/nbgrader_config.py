@@ -7,5 +7,6 @@ c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", "feedb
 
 c.ClearSolutions.code_stub = {"python": "# Write your code here."}  # not an error: a notebook runs through as released
 
-c.Execute.timeout = 120  # seconds a cell; a check takes less than 5
-c.OverwriteCells.add_missing_cells = True  # a check that a student deleted is graded all the same
+from grader.nbgrader_plugin import trust
+
+trust(c)  # answers are graded in a sandbox; notebooks are not run

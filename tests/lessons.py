@@ -8,7 +8,7 @@ from pathlib import Path
 from types import ModuleType
 
 COURSE = Path(__file__).parents[1] / "notebooks"
-LESSONS = ["01-copy-2d"]
+LESSONS = sorted(path.parent.name for path in (COURSE / "source").glob("*/answers.py"))
 
 
 def answers(lesson: str) -> ModuleType:

@@ -15,13 +15,22 @@ from rich.console import Console
 from rich.table import Table
 
 from tmalab import __version__
-from tmalab.bench import BENCHES, measure
+from tmalab.bench import BENCHES, ON_GPU, measure
+from tmalab.progress_bar import shown
 from tmalab.texts import text
 
-AS_JSON = click.option("--json", "as_json", is_flag=True, help=text("cli.help-json"))
 UNREADABLE = 2  # exit status: what was given cannot be understood
 NO_GPU = 3  # exit status: the command needs a Hopper GPU, or the software to use it
 SIGNS = {"ok": ("✔", "green"), "absent": ("–", "yellow"), "wrong": ("✘", "red")}  # a finding's state: how it is shown
+
+
+def bars_unless(context: click.Context, _: click.Parameter, as_json: bool) -> bool:
+    """Under --json nothing but the result is shown."""
+    context.with_resource(shown(not as_json))
+    return as_json
+
+
+AS_JSON = click.option("--json", "as_json", is_flag=True, callback=bars_unless, help=text("cli.help-json"))
 
 
 @click.group(help=text("cli.help"), context_settings={"help_option_names": ["-h", "--help"]})
@@ -166,6 +175,9 @@ def print_comparison(comparison) -> None:
 @click.option("--folder", type=click.Path(path_type=Path), help=text("cli.help-record-folder"))
 @AS_JSON
 def record(groups: tuple[str, ...], folder: Path | None, as_json: bool) -> None:
+    if groups == ("timing",):
+        record_timing(folder, as_json)
+        return
     from tmalab.bootstrap import ROOT
     from tmalab.gpu import recorder
     from tmalab.gpu.device import why_no_gpu
@@ -192,15 +204,97 @@ def record(groups: tuple[str, ...], folder: Path | None, as_json: bool) -> None:
         say(text("cli.record-done", count=sum(counts.values()), groups=", ".join(counts), folder=folder), "green")
 
 
+def record_timing(folder: Path | None, as_json: bool) -> None:
+    """Measure what the time model is made of and judged by: a group of its own, which takes minutes."""
+    from tmalab.gpu.device import why_no_gpu
+
+    if reason := why_no_gpu():
+        fail(reason, NO_GPU, {"folder": None, "error": reason} if as_json else None)
+    from tmalab.gpu import timing_recorder
+    from tmalab.timing.measured import RECORDED
+
+    folder = folder or RECORDED
+    try:
+        counts = timing_recorder.record_timing(folder)
+    except OSError as error:
+        sentence = text("cli.record-unwritable", folder=folder, reason=error.strerror)
+        fail(sentence, UNREADABLE, {"folder": None, "error": sentence} if as_json else None)
+    if as_json:
+        print_json({"folder": str(folder), **counts})
+    else:
+        say(text("cli.record-timing", folder=folder, **counts), "green")
+        for name, reason in counts["failed"].items():
+            say(f"  {name}: {reason}", "red")
+    sys.exit(1 if counts["failed"] else 0)
+
+
 @main.command(help=text("cli.help-bench"))
-@click.argument("name", type=click.Choice(sorted(BENCHES)))
+@click.argument("name", type=click.Choice(sorted([*BENCHES, *ON_GPU])))
 @AS_JSON
-def bench(name: str, as_json: bool) -> None:
+@click.option("--shapes", help=text("cli.help-bench-shapes"))
+@click.option("--rounds", type=click.IntRange(1), help=text("cli.help-bench-rounds"))
+@click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help=text("cli.help-bench-plot"))
+@click.option("--record", is_flag=True, help=text("cli.help-bench-record"))
+def bench(name: str, as_json: bool, shapes: str | None, rounds: int | None, plot: Path | None, record: bool) -> None:
+    if name in ON_GPU:
+        bench_on_gpu(name, as_json, shapes, rounds, plot, record)
+        return
+    if name == "timing" and not (shapes or rounds):
+        bench_timing(as_json, plot, record)
+        return
+    if shapes or rounds or plot or record:
+        fail(text("bench.only-on-gpu", name=name, names=", ".join(ON_GPU)), UNREADABLE, {} if as_json else None)
     figures = measure(name)
     if as_json:
         print_json(figures)
     else:
         say(text(f"bench.{name}", **figures))
+
+
+def bench_timing(as_json: bool, plot: Path | None, record: bool) -> None:
+    """Compare the time model with its recording; with `record` after fitting its constants anew."""
+    from tmalab.bench import timing
+
+    try:
+        if record:
+            timing.refit()
+        result = timing.measure()
+    except RuntimeError as error:  # nothing was recorded
+        fail(str(error), UNREADABLE, {"bench": "timing", "error": str(error)} if as_json else None)
+    if plot:
+        try:
+            timing.plot(result).savefig(plot)
+        except (OSError, ValueError) as error:
+            fail(str(error), UNREADABLE, {"bench": "timing", "error": str(error)} if as_json else None)
+    if as_json:
+        print_json(result)
+        return
+    for row in result["configurations"]:
+        say(text("timing.compared", **row), None if abs(row["error"]) <= timing.WORST else "red")
+    say(text("bench.timing", **result))
+
+
+def bench_on_gpu(
+    name: str, as_json: bool, shapes: str | None, rounds: int | None, plot: Path | None, record: bool
+) -> None:
+    """Run a bench that needs a Hopper GPU; print it, draw it, keep it."""
+    from tmalab.bench import command
+
+    try:
+        result = command.run(name, shapes, rounds, plot, record)
+    except command.Refused as error:
+        status = NO_GPU if error.no_gpu else UNREADABLE
+        fail(str(error), status, {"bench": name, "error": str(error)} if as_json else None)
+    if as_json:
+        print_json(result)
+        return
+    table = Table(box=None)
+    for title in (text("bench.case"), text("bench.contender"), text("bench.speed"), text("bench.ratio")):
+        table.add_column(title, justify="left" if title in (text("bench.case"), text("bench.contender")) else "right")
+    for row in command.rows(result):
+        table.add_row(*row)
+    Console().print(table)
+    say(command.sentence(result))
 
 
 @main.command(help=text("cli.help-verdicts"))

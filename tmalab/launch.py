@@ -18,15 +18,19 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tmalab.run import Run
 from tmalab.texts import text
+
+if TYPE_CHECKING:
+    from tmalab.gpu.prepared import Prepared
 
 Dim = int | Sequence[int]
 Triple = tuple[int, int, int]
@@ -37,6 +41,7 @@ LIMITS = {  # CUDA's limits of a launch on sm_90: each dimension, and the produc
     "cluster": ((8, 8, 8), 8),
 }
 BACKENDS = ("simulator", "gpu")
+TRACES = ("last", "whole")
 
 
 class Device:
@@ -59,7 +64,7 @@ class Device:
 
 
 class Kernel:
-    """A kernel: `@tmalab.kernel` on a function. `run` launches it, `ptx` shows what it compiles to."""
+    """A kernel: `@tmalab.kernel` on a function. `run` launches it, `ptx` and `sass` show what it compiles to."""
 
     def __init__(self, function: Callable[..., Any]):
         self.function = _plain_function(function, "kernel")
@@ -83,6 +88,7 @@ class Kernel:
         on: str = "simulator",
         seed: int = 0,
         strict: bool = False,
+        trace: str = "last",
     ) -> Run:
         """Launch the kernel once and say how it went.
 
@@ -91,10 +97,11 @@ class Kernel:
         on                     "simulator", anywhere, or "gpu", a Hopper GPU
         seed                   which of the legal orders the simulator takes; the same seed repeats a run exactly
         strict                 also warn where the letter of PTX asks for more than common practice does
+        trace                  "last", the last 4,096 events of a simulated run, or "whole", all of them
 
         Raises TypeError or ValueError for a launch that is no launch. What the kernel does wrong is in the Run.
         """
-        launch = Launch.of(self, grid, block, args, cluster, seed, strict)
+        launch = Launch.of(self, grid, block, args, cluster, seed, strict, trace)
         if on not in BACKENDS:
             raise ValueError(text("kernel.backend", given=on))
         if on == "gpu":
@@ -104,6 +111,43 @@ class Kernel:
         from tmalab.simulator import simulate
 
         return simulate(launch)
+
+    def prepare(
+        self,
+        grid: Dim = 1,
+        block: Dim = 128,
+        args: Sequence[Any] = (),
+        cluster: Dim = 1,
+        min_ctas: int | None = None,
+    ) -> Prepared:
+        """A launch on the GPU that can be repeated at no more than a launch's cost: see `tmalab.gpu.prepared`.
+
+        min_ctas   how many CTAs are to fit on an SM at once; the kernel then gets no more registers than that leaves
+
+        Raises as `run` does, CompileError where the kernel does not compile, GpuUnavailable without a Hopper GPU.
+        """
+        from tmalab.gpu.prepared import Prepared
+
+        launch = Launch.of(self, grid, block, args, cluster, 0, False)
+        return Prepared(self, launch.grid, launch.block, launch.args, launch.cluster, _min_ctas(min_ctas))
+
+    def sass(self, args: Sequence[Any], block: Dim = 128) -> str:
+        """The machine instructions of the kernel as `prepare` launches it, with CTAs of `block` threads; needs no GPU.
+
+        Raises CompileError where the kernel does not compile, or nvdisasm is not installed.
+        """
+        from tmalab.gpu.compile import compile_kernel
+
+        return compile_kernel(self.function, _arguments(self, args), math.prod(_triple("block", block))).sass
+
+    def counts(self, args: Sequence[Any], block: Dim = 128) -> dict[str, int]:
+        """What the kernel comes to for CTAs of `block` threads: of its PTX `instructions`, `bulk_tensor_copies` and
+        `shared_bytes`; of its machine code `registers` of a thread, `spilled_bytes`, and where nvdisasm is installed
+        `machine_instructions`, `wgmmas` and `tma_instructions`. Needs no GPU. Raises as `sass`, but for nvdisasm.
+        """
+        from tmalab.gpu.compile import compile_kernel
+
+        return compile_kernel(self.function, _arguments(self, args), math.prod(_triple("block", block))).all_counts
 
     def ptx(self, args: Sequence[Any]) -> str:
         """The PTX that the kernel compiles to for sm_90a with such arguments; needs numba-cuda, no GPU."""
@@ -133,10 +177,19 @@ class Launch:
     cluster: Triple = (1, 1, 1)
     seed: int = 0
     strict: bool = False
+    trace: str = "last"
 
     @classmethod
     def of(
-        cls, kernel: Kernel, grid: Dim, block: Dim, args: Sequence[Any], cluster: Dim, seed: int, strict: bool
+        cls,
+        kernel: Kernel,
+        grid: Dim,
+        block: Dim,
+        args: Sequence[Any],
+        cluster: Dim,
+        seed: int,
+        strict: bool,
+        trace: str = "last",
     ) -> Launch:
         """Check what a learner passed; TypeError or ValueError in one sentence."""
         grid, block, cluster = _triple("grid", grid), _triple("block", block), _triple("cluster", cluster)
@@ -149,7 +202,9 @@ class Launch:
             raise ValueError(text("kernel.seed", given=seed))
         if not isinstance(strict, (bool, np.bool_)):
             raise TypeError(text("kernel.strict", given=repr(strict)))
-        return cls(kernel, grid, block, _arguments(kernel, args), cluster, int(seed), bool(strict))
+        if trace not in TRACES:
+            raise ValueError(text("kernel.trace", given=repr(trace)))
+        return cls(kernel, grid, block, _arguments(kernel, args), cluster, int(seed), bool(strict), trace)
 
 
 def _triple(name: str, given: Dim) -> Triple:
@@ -168,6 +223,13 @@ def _triple(name: str, given: Dim) -> Triple:
     if together and x * y * z > together:
         raise ValueError(text("kernel.dim-product", name=name, value=x * y * z, limit=together))
     return x, y, z
+
+
+def _min_ctas(given: int | None) -> int | None:
+    """How many CTAs are to fit on an SM: 1 to 32, or None."""
+    if given is not None and (isinstance(given, bool) or not isinstance(given, int) or not 1 <= given <= 32):
+        raise ValueError(text("kernel.min-ctas", given=repr(given)))
+    return given
 
 
 def _arguments(kernel: Kernel, args: Sequence[Any]) -> tuple[Any, ...]:

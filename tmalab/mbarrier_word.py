@@ -40,11 +40,15 @@ FIELDS = {  # bits 0 and 42 are zero
     "phase": Bits(63, 1, False, "mbarrier.bits-phase"),
 }
 
+_PLACES = [(bits.start, (1 << bits.width) - 1) for bits in FIELDS.values()]  # packing is a part of every arrive
+
 
 def pack(expected_count: int, tx_count: int, pending_count: int, phase: int) -> int:
     """The word of a barrier with these counts: 64 bits, unsigned. Of the phase it holds the parity."""
-    counts = {"expected_count": expected_count, "tx_count": tx_count, "pending_count": pending_count, "phase": phase}
-    return sum((-counts[name] & (1 << bits.width) - 1) << bits.start for name, bits in FIELDS.items())
+    word = 0
+    for count, (start, mask) in zip((expected_count, tx_count, pending_count, phase), _PLACES):
+        word |= (-count & mask) << start
+    return word
 
 
 def unpack(word: int) -> dict[str, int]:

@@ -55,6 +55,7 @@ class Run:
     warnings: list[str] = field(default_factory=list)
     compiling: Callable[[], Exception | None] = field(default=lambda: None, compare=False)
     explaining: Callable[[Any, Any], Any] | None = field(default=None, compare=False)
+    replaying: Callable[[type], Any] | None = field(default=None, compare=False)  # tmalab.simulator.again
 
     @property
     def ok(self) -> bool:
@@ -79,6 +80,54 @@ class Run:
         if self.explaining is None:
             raise ValueError(text("kernel.explains-simulated"))
         return self.explaining(result, expected)
+
+    @cached_property
+    def warp_accesses(self) -> tuple[Any, ...]:
+        """What the warps asked of memory, access by access: see tmalab.simulator.warp_accesses.
+
+        Found when it is first looked at, by running the kernel again. ValueError for a run that was not simulated.
+        """
+        from tmalab.simulator.warp_accesses import warp_accesses
+
+        return warp_accesses(self)
+
+    @property
+    def bank_conflicts(self) -> Any:
+        """In how many turns shared memory served the warps, line by line: a BankConflicts; print it."""
+        from tmalab.simulator.bank_conflicts import BankConflicts
+
+        return BankConflicts(tuple(access for access in self.warp_accesses if access.space == "shared"))
+
+    @property
+    def global_sectors(self) -> Any:
+        """How many sectors of global memory the threads touched, line by line: a GlobalSectors; print it."""
+        from tmalab.simulator.global_sectors import GlobalSectors
+
+        return GlobalSectors(tuple(access for access in self.warp_accesses if access.space == "global"))
+
+    @cached_property
+    def timeline(self) -> Any:
+        """When things happened, by the time model of an H200: a tmalab.timing.Timeline; print its summary().
+
+        Made when it is first looked at, by running the kernel again. ValueError for a run that was not simulated,
+        RuntimeError in one sentence while a constant that the model needs has not been measured.
+        """
+        from tmalab.timing.model import timeline_of
+
+        return timeline_of(self)
+
+    def show(self, what: str | None = None) -> Any:
+        """The run as a figure to step through; it runs the kernel again.
+
+        what   "hazards", "barriers", "timeline", "stores", "multicast" or "banks" (the access with the worst conflict);
+               without it what tells most: a hazard, else who waits in a deadlock, else the timeline, the barriers or
+               the stores
+
+        ValueError for what there is not, and for a run that was not simulated.
+        """
+        from tmalab.figures.of_run import figure_of
+
+        return figure_of(self, what)
 
     def __repr__(self) -> str:
         return f"<Run on={self.on!r} seed={self.seed}: {self._verdict()}>"

@@ -36,7 +36,7 @@ from tmalab.tensor_map_fields import ENUMERATIONS, MEMBERS, Fields, delivered_di
 from tmalab.tensor_map_rules import RULES, Rule, TensorMapError, judge
 
 if TYPE_CHECKING:
-    from tmalab.figures import TileFigure
+    from tmalab.figures import GroupingFigure, TileFigure
     from tmalab.im2col_map import Im2colMap
 
 
@@ -138,11 +138,15 @@ class TensorMap:
         """Whether the bound array lies in a GPU's memory: then a launch uses it where it is, and only there."""
         return self.array is not None and not isinstance(self.array, np.ndarray)
 
-    def show(self, coordinates: Sequence[int] = (0, 0), shared_address: int = 0) -> TileFigure:
-        """The figure of the tile at `coordinates`, for maps of rank 2; see tmalab.figures.TileFigure."""
-        from tmalab.figures import TileFigure
+    def show(self, coordinates: Sequence[int] | None = None, shared_address: int = 0) -> TileFigure | GroupingFigure:
+        """The figure of the tile at `coordinates` (elements; the origin where they are left out), for ranks 2 and 3.
 
-        return TileFigure(self, coordinates, shared_address)
+        See tmalab.figures: TileFigure of rank 2, GroupingFigure of rank 3. ValueError for other ranks.
+        """
+        from tmalab.figures import GroupingFigure, TileFigure
+
+        figure = GroupingFigure if self.rank == 3 else TileFigure
+        return figure(self, coordinates or (0,) * figure.RANK, shared_address)
 
     def encode(self) -> bytes:
         """The 128 bytes that the driver writes for this map; see tmalab.descriptor."""

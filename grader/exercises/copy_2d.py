@@ -10,6 +10,7 @@ import numpy as np
 
 from grader.exercise import Exercise, Finding, evidence
 from grader.exercises.copy_2d_cases import lesson_tensor, rim_cases, swizzled, tile_cases, window
+from grader.exercises.kernel_hints import KERNEL_HINTS
 from grader.judges.functions import Table, judge_function
 from grader.judges.kernels import KernelTask, judge_kernel
 from grader.judges.maps import MapTask, judge_map
@@ -126,38 +127,6 @@ TILE_TASK = KernelTask(("tensor_map", "x", "y", "out"), 128, tile_cases, {"compi
 RIM_TASK = KernelTask(
     ("tensor_map", "tile_row", "tile_col", "out"), 128, rim_cases, {"compiles": 1, "bytes": 2, "order": 1}
 )
-
-KERNEL_HINTS = {
-    "compiles": "hint.compiles",
-    "no-copy": "hint.no-copy",
-    "not-written": "hint.not-written",
-    "swapped": "hint.swapped",
-    "at-origin": "hint.at-origin",
-    "at-the-example": "hint.at-origin",
-    "bytes": "hint.bytes",
-    "read-before-wait": "hint.wait",
-    "wait-ignored": "hint.wait",
-    "uninitialised-read": "hint.wait",
-    "exit-in-flight": "hint.wait",
-    "overwrite-in-use": "hint.wait",
-    "wrong-parity": "hint.parity",
-    "too-few-bytes": "hint.promise",
-    "too-many-bytes": "hint.promise",
-    "expect-after-completion": "hint.promise",
-    "missing-arrival": "hint.arrival",
-    "over-arrival": "hint.one-thread",
-    "multiple-issue": "hint.one-thread",
-    "init-not-visible": "hint.init",
-    "barrier-not-initialised": "hint.init",
-    "barrier-reinit": "hint.init",
-    "misaligned": "hint.aligned",
-    "misaligned_address": "hint.aligned",
-    "illegal_instruction": "hint.coordinate",
-    "endless_loop": "hint.endless",
-    "python_error": "hint.raises",
-    "out-of-bounds": "hint.out-of-bounds",
-    "deadlock": "hint.deadlock",
-}
 
 EXERCISES = [
     Exercise(

@@ -27,13 +27,16 @@ def window(array: np.ndarray, x: int, y: int, rows: int, cols: int) -> np.ndarra
     return padded[margin + y : margin + y + rows, margin + x : margin + x + cols]
 
 
-def swizzled(tile: np.ndarray) -> np.ndarray:
-    """A tile of 128-byte rows as the 128-byte swizzle lays it out: sector s of row r goes to s XOR r."""
+def swizzled(tile: np.ndarray, first: int = 0) -> np.ndarray:
+    """A tile of 128-byte rows as the 128-byte swizzle lays it out: sector s of row r goes to s XOR r.
+
+    `first` is the line of the pattern in which row 0 lies. Doing it twice gives the tile back.
+    """
     sectors = tile.reshape(len(tile), 8, -1)
     image = np.empty_like(sectors)
     for row in range(len(tile)):
         for sector in range(8):
-            image[row, sector ^ row % 8] = sectors[row, sector]
+            image[row, sector ^ (first + row) % 8] = sectors[row, sector]
     return image.reshape(tile.shape)
 
 

@@ -13,9 +13,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from grader import runner
 from grader.exercise import Finding, right, wrong
 from grader.judges.numbers import as_integer, shown
-from grader.limits import Raised, TookTooLong, call_within
+from grader.limits import FromSandbox, Raised, TookTooLong, call_within
 from grader.texts import text
 
 SECONDS = 2.0  # for all calls of all tables; after one that never ends no other is tried
@@ -41,7 +42,7 @@ def judge_function(answer: object, tables: Sequence[Table]) -> list[Finding]:
         first, *others = tables
         return [wrong(first.part, first.points, message, "form"), *(_not_tried(table, "form") for table in others)]
     findings: list[Finding] = []
-    deadline = time.monotonic() + SECONDS
+    deadline = time.monotonic() + SECONDS * runner.current().patience
     for table in tables:
         endless = any(finding.cause == "endless" for finding in findings)
         left = max(deadline - time.monotonic(), LEAST)
@@ -61,10 +62,13 @@ def _judge_table(function: Callable[..., object], table: Table, seconds: float) 
 
     try:
         seen = call_within(seconds, call_all)
-    except TookTooLong:
-        message = text("function.endless", call=_call_text(current), seconds=round(seconds, 1))
+    except TookTooLong as late:
+        call = text("function.hidden-call") if runner.current().discreet else _call_text(current)
+        message = text("function.endless", call=call, seconds=round(late.seconds, 1))
         return wrong(table.part, table.points, message, "endless")
     except Raised as raised:
+        if runner.current().discreet:
+            return wrong(table.part, table.points, text("function.raises-hidden"), "raises")
         line = _line_of(raised.error)
         key = "function.raises" if line else "function.not-callable"
         message = text(key, call=_call_text(current), error=_one_line(raised.error), line=line)
@@ -85,6 +89,9 @@ def _compare(table: Table, seen: list[object]) -> Finding:
         return right(table.part, table.points, text("function.all-right", count=len(seen)))
     first = misses[0]
     arguments, wanted = list(table.expected.items())[first]
+    if runner.current().discreet:
+        message = text("function.wrong-hidden", right=len(seen) - len(misses), count=len(seen))
+        return wrong(table.part, table.points, message, _mistake(table, values))
     if seen[first] is None:
         message = text("function.nothing", call=_call_text([arguments]))
         return wrong(table.part, table.points, message, "returns-nothing")
@@ -113,11 +120,15 @@ def _call_text(current: list[Arguments]) -> str:
 
 
 def _one_line(error: BaseException) -> str:
+    if isinstance(error, FromSandbox):
+        return error.words
     return traceback.format_exception_only(error)[-1].strip().splitlines()[0][:160]
 
 
 def _line_of(error: BaseException) -> int:
     """The line of the learner's function that raised, or called what raised; 0 where the call itself failed."""
+    if isinstance(error, FromSandbox):
+        return error.line
     frames = traceback.extract_tb(error.__traceback__)
     ours = next((i for i, frame in enumerate(frames) if frame.name == "_call"), len(frames))
     return (frames[ours + 1].lineno or 0) if ours + 1 < len(frames) else 0

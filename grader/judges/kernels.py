@@ -9,19 +9,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from grader.alone import Argument, Compilation, Outcome, compile_alone, run_alone
+from grader.alone import Argument, Compilation, Outcome
 from grader.exercise import Finding, evidence, right, wrong
-from grader.recorded import hopper_here, recorded_load
-from grader.source import KernelSource, NoSource, take_source
+from grader.judges.banks import BankTask, judge_banks
+from grader.recorded import not_recorded, recorded_load
+from grader.report import number as written
+from grader.runner import current
+from grader.source import KernelSource, NoSource
 from grader.texts import text
 from tmalab import TensorMap
 
 SEEDS = 20  # orders in which copies land and threads run
-SECONDS = 1.5  # after which no further run is begun, for inputs and for orders: a check answers in less than five
+SECONDS = 1.5  # after which no further order is tried: a check answers in less than five
+INPUT_SECONDS = 2.5  # after which no further input is tried, which costs points: a busy computer must not
 SAYS_LITTLE = ("read-before-wait", "overwrite-in-use", "exit-in-flight", "uninitialised-read", "deadlock")
 """Reports that say little beside others, since they often follow from them; the last ones least."""
 
@@ -35,44 +39,51 @@ class Case:
     coordinates: tuple[int, ...]  # of the load that the kernel is to make
     name: str  # as the learner reads it: "x = 64, y = 8"
     mistakes: Mapping[str, np.ndarray]  # cause: what a known mistake writes instead
+    shared_address: int = 0  # of the tile, in bytes, within the pattern of its swizzle
+    out_of: Callable[[np.ndarray], np.ndarray] = lambda image: image
+    """What must be written where the load has left `image` (uint8) in shared memory; by default the image itself."""
 
 
 @dataclass(frozen=True)
 class KernelTask:
-    """What a kernel must do; `points` for the parts compiles, bytes and order."""
+    """What a kernel must do; `points` for the parts compiles, bytes and order; banks where conflicts count."""
 
     parameters: Sequence[str]
     block: int
     cases: Callable[[int], Sequence[Case]]  # by class seed; the first one is public
     points: Mapping[str, float]
+    banks: BankTask | None = None
 
 
 def judge_kernel(answer: object, task: KernelTask, seed: int) -> list[Finding]:
-    """The parts compiles, bytes, order and hardware. A kernel that does not compile, or copies nothing, is not run."""
+    """The parts compiles, bytes, banks, order, hardware. What does not compile, or copies nothing, is not run."""
     try:
-        source = take_source(answer)
+        source = current().source(answer)
     except NoSource as reason:
         return _refuse(task, str(reason), "form")
     if len(source.parameters) != len(task.parameters):
         message = text("kernel.parameters", given=", ".join(source.parameters), wanted=", ".join(task.parameters))
         return _refuse(task, message, "form")
     cases = task.cases(seed)
-    compilation = compile_alone(source, cases[0].arguments)
+    compilation = current().compile(source, cases[0].arguments)
     compiles = _judge_compilation(compilation, task.points["compiles"])
     if compiles.cause:
         return [compiles, *_refuse(task, "", compiles.cause)[1:]]
     outcomes = _run_cases(source, cases, task)
-    moved = _judge_bytes(cases, outcomes, task.points["bytes"])
-    order = _judge_order(source, cases[0], outcomes, task)
-    return [compiles, moved, order, *_hardware(source, cases[0], task, clean=bool(moved.passed and order.passed))]
+    unjudged = task.points["compiles"] - compiles.maximum  # counts with the bytes, where nothing can compile
+    moved = _judge_bytes(cases, outcomes, task.points["bytes"] + unjudged)
+    order = _judge_order(source, cases, outcomes, task)
+    banks = [judge_banks(source, cases[-1].arguments, task, bool(moved.passed))] if task.banks else []
+    clean = bool(moved.passed and order.passed)
+    return [compiles, moved, *banks, order, *_hardware(source, cases[0], task, clean)]
 
 
 def _run_cases(source: KernelSource, cases: Sequence[Case], task: KernelTask) -> list[Outcome]:
     """Run all inputs; only the first ones where one does not come to its end, or where it takes too long."""
     outcomes: list[Outcome] = []
-    deadline = time.monotonic() + SECONDS
+    deadline = time.monotonic() + INPUT_SECONDS * current().patience
     for case in cases:
-        outcomes.append(run_alone(source, case.arguments, task.block))
+        outcomes.append(current().run(source, case.arguments, task.block))
         if outcomes[-1].stopped or time.monotonic() > deadline:
             break
     return outcomes
@@ -86,10 +97,10 @@ def _refuse(task: KernelTask, message: str, cause: str) -> list[Finding]:
 
 
 def _judge_compilation(compilation: Compilation, points: float) -> Finding:
-    if not compilation.checked:
-        return Finding("compiles", points, 0, text("kernel.no-compiler"), None)
     if compilation.error:
         return wrong("compiles", points, compilation.error, "compiles")
+    if not compilation.checked:
+        return evidence("compiles", text("kernel.no-compiler", points=written(points)))
     counts = compilation.counts
     if not counts["bulk_tensor_copies"]:
         return wrong("compiles", points, text("kernel.no-copy", **counts), "no-copy")
@@ -97,16 +108,16 @@ def _judge_compilation(compilation: Compilation, points: float) -> Finding:
 
 
 def _judge_bytes(cases: Sequence[Case], outcomes: Sequence[Outcome], points: float) -> Finding:
-    """Partial credit goes by input: half the points for the public one, the rest for all others."""
+    """All or nothing: a kernel that is right for the notebook's own input alone has not been shown to copy tiles."""
     for case, outcome in zip(cases, outcomes, strict=False):
-        seen = outcome.arrays[-1]
-        if seen.tobytes() != case.expected.tobytes():
+        if outcome.arrays[-1].tobytes() != case.expected.tobytes():
             cause = _mistake(cases, outcomes) if outcome.ok else _names(outcome)[0]
-            earned = 0 if case is cases[0] else points / 2
-            return wrong("bytes", points, _difference(case, outcome), cause, points=earned)
+            hidden = current().discreet and case is not cases[0]
+            message = text("kernel.bytes-wrong-elsewhere") if hidden else _difference(case, outcome)
+            return wrong("bytes", points, message, cause)
     if len(outcomes) < len(cases):
-        message = text("kernel.bytes-slow", input=cases[len(outcomes) - 1].name)
-        return wrong("bytes", points, message, _names(outcomes[-1])[0], points=points / 2)
+        message = text("kernel.bytes-slow", input=cases[0].name)
+        return wrong("bytes", points, message, "slow" if outcomes[-1].ok else _names(outcomes[-1])[0])
     total = sum(case.expected.nbytes for case in cases)
     return right("bytes", points, text("kernel.bytes-right", count=total, inputs=len(cases)))
 
@@ -133,21 +144,23 @@ def _mistake(cases: Sequence[Case], outcomes: Sequence[Outcome]) -> str:
     return "bytes"
 
 
-def _judge_order(source: KernelSource, case: Case, outcomes: Sequence[Outcome], task: KernelTask) -> Finding:
-    """Reports, in the runs so far and then in runs of the public input in other orders, up to the first bad one."""
+def _judge_order(source: KernelSource, cases: Sequence[Case], outcomes: Sequence[Outcome], task: KernelTask) -> Finding:
+    """Reports, in the runs so far and then in runs of the public input in other orders, up to the first bad one.
+
+    No other orders are tried of a kernel that was too slow for all inputs: a check has to answer.
+    """
     points, runs = task.points["order"], list(outcomes)
     if all(run.ok and not run.copied for run in runs):
         return wrong("order", points, text("kernel.nothing-to-order"), "no-copy")
-    deadline = time.monotonic() + SECONDS
-    seed = 1
-    while all(run.ok for run in runs) and seed < SEEDS and time.monotonic() < deadline:
-        runs.append(run_alone(source, case.arguments, task.block, seed))
-        seed += 1
+    if all(run.ok for run in runs) and len(runs) == len(cases):
+        seconds = SECONDS * current().patience
+        runs += current().orders(source, cases[0].arguments, task.block, range(1, SEEDS), seconds)
     number, bad = next(((i, run) for i, run in enumerate(runs, 1) if not run.ok), (0, None))
     if bad is None:
         return right("order", points, text("kernel.order-right", orders=len(runs)))
     message = text("kernel.order-wrong", run=number, names=", ".join(dict.fromkeys(_names(bad))))
-    return wrong("order", points, f"{message}\n{_report(bad)}", _names(bad)[0])
+    hidden = current().discreet and 1 < number <= len(outcomes)
+    return wrong("order", points, message if hidden else f"{message}\n{_report(bad)}", _names(bad)[0])
 
 
 def _names(outcome: Outcome) -> list[str]:
@@ -168,12 +181,12 @@ def _hardware(source: KernelSource, case: Case, task: KernelTask, clean: bool) -
     """A clean kernel on a Hopper GPU where there is one; else its bytes against what an H200 left, from a recording."""
     if not clean:
         return []
-    return [_live(source, case, task) if hopper_here() else _against_recording(source, case, task)]
+    return [_live(source, case, task) if current().live else _against_recording(source, case, task)]
 
 
 def _live(source: KernelSource, case: Case, task: KernelTask) -> Finding:
     try:
-        outcome = run_alone(source, case.arguments, task.block, on="gpu")
+        outcome = current().run(source, case.arguments, task.block, on="gpu")
     except RuntimeError as error:  # the GPU is lost or busy: no fault of the kernel
         return evidence("hardware", str(error))
     if outcome.stopped:
@@ -186,7 +199,11 @@ def _live(source: KernelSource, case: Case, task: KernelTask) -> Finding:
 def _against_recording(source: KernelSource, case: Case, task: KernelTask) -> Finding:
     tensor_map, *others = case.arguments
     assert isinstance(tensor_map, TensorMap)
-    recorded = recorded_load(tensor_map, case.coordinates)
-    outcome = run_alone(source, [tensor_map.bind(recorded.tensor), *others], task.block)
+    try:
+        recorded = recorded_load(tensor_map, case.coordinates, case.shared_address)
+    except KeyError:
+        return not_recorded()
+    recorded = replace(recorded, image=np.frombuffer(case.out_of(recorded.image).tobytes(), np.uint8))
+    outcome = current().run(source, [tensor_map.bind(recorded.tensor), *others], task.block)
     message = recorded.says(outcome.arrays[-1]) + "; " + text("recorded.no-gpu")
     return evidence("hardware", message, recorded.same(outcome.arrays[-1]))

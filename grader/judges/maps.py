@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from grader.exercise import Finding, evidence, right, wrong
+from grader.exercise import Finding, right, wrong
 from grader.judges.numbers import as_integer, shown
-from grader.recorded import recorded_load
+from grader.recorded import compared
 from grader.texts import text
 from tmalab import DataType, Swizzle, TensorMap, TensorMapError, TmaFault, reference
 from tmalab.data_types import NOMINAL_ADDRESS
@@ -137,6 +137,6 @@ def _judge_copy(given: Mapping[str, object], task: MapTask) -> list[Finding]:
 def _judge_hardware(tensor_map: TensorMap, task: MapTask) -> Finding:
     """The same copy of the recording's tensor with the learner's map, against what an H200 did."""
     asked_for = TensorMap(global_address=NOMINAL_ADDRESS, **task.fields)  # type: ignore[arg-type]
-    recorded = recorded_load(asked_for, task.coordinates)
-    image = reference.load(tensor_map, task.coordinates, recorded.tensor).data
-    return evidence("hardware", recorded.says(image), recorded.same(image))
+    return compared(
+        asked_for, task.coordinates, lambda load: reference.load(tensor_map, task.coordinates, load.tensor).data
+    )

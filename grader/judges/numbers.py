@@ -28,7 +28,7 @@ def judge_numbers(
     `mistakes` maps a cause to the numbers that this mistake leads to: an answer that shows only these gets that cause.
     The right numbers are never printed: the learner is to find them.
     """
-    given = _as_list(answer, expected)
+    given = as_list(answer, expected)
     if isinstance(given, str):
         return wrong(part, points, given, "form")
     whole = [as_integer(_without_fraction(value)) for value in given]
@@ -63,8 +63,8 @@ def shown(value: object) -> str:
         return text("numbers.unshowable", type=type(value).__name__)
 
 
-def _as_list(answer: object, expected: Mapping[str, int]) -> list[object] | str:
-    """The numbers in the order of `expected`, or the sentence that says why there are none."""
+def as_list(answer: object, expected: Mapping[str, object]) -> list[object] | str:
+    """What an answer holds, in the order of `expected`, or the sentence that says why there are none."""
     if isinstance(answer, Mapping):
         missing = [label for label in expected if label not in answer]
         if not missing:

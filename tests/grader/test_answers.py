@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 
 import pytest
 
@@ -26,6 +27,17 @@ def name_of(value: object) -> str:
     return getattr(answer, "__name__", str(answer))[:60]
 
 
+def first_ones(pairs: list, most: int) -> list:
+    """All of them, those beyond the first few of each exercise among the slow tests."""
+    numbers = Counter()
+    marked = []
+    for exercise, answer in pairs:
+        numbers[exercise] += 1
+        slow = [pytest.mark.slow] if numbers[exercise] > most else []
+        marked.append(pytest.param(exercise, answer, marks=slow, id=f"{exercise}-{name_of(answer)}"))
+    return marked
+
+
 def part_of(report: str, part: str) -> str:
     """The lines of one part of a report, in one line."""
     lines = report.splitlines()
@@ -35,7 +47,7 @@ def part_of(report: str, part: str) -> str:
     return " ".join(line.strip() for line in lines[start : start + 1 + until])
 
 
-@pytest.mark.parametrize(("exercise", "wrong"), WRONG, ids=name_of)
+@pytest.mark.parametrize(("exercise", "wrong"), first_ones(WRONG, 4))
 def test_a_wrong_answer_is_refused_for_its_reason(exercise, wrong, capsys):
     started = time.process_time()
     points = grader.check(exercise, wrong.answer)
@@ -47,7 +59,7 @@ def test_a_wrong_answer_is_refused_for_its_reason(exercise, wrong, capsys):
     assert wrong.reason in part, report
 
 
-@pytest.mark.parametrize(("exercise", "right"), RIGHT, ids=name_of)
+@pytest.mark.parametrize(("exercise", "right"), first_ones(RIGHT, 2))
 def test_another_right_answer_earns_all_points(exercise, right, capsys):
     started = time.process_time()
     points = grader.check(exercise, right)

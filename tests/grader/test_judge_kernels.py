@@ -107,14 +107,21 @@ def test_a_kernels_plain_function_is_judged_as_the_kernel_is(capsys):
     assert grader.check("copy-2d.kernel", RIGHT.function) == 5.0
 
 
+def test_a_kernel_that_copies_the_notebooks_own_tile_alone_earns_nothing_for_bytes(capsys):
+    assert grader.check("copy-2d.kernel", answers("01-copy-2d").tile_of_the_example) == 3.0
+    assert "bytes ✘ 0/2" in " ".join(capsys.readouterr().out.split())
+
+
 def test_without_a_compiler_the_part_is_not_judged_and_says_what_to_install(capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "tmalab.gpu.compile", None)
-    assert grader.check("copy-2d.kernel", RIGHT) == 4.0
-    assert "– 0/1  not checked: numba-cuda is not installed" in capsys.readouterr().out
+    assert grader.check("copy-2d.kernel", RIGHT) == 5.0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "compiles – not judged here: numba-cuda is not installed" in printed
+    assert "bytes ✔ 3/3" in printed
 
 
 def test_without_a_gpu_the_hardware_part_says_that_it_is_recorded_and_where(capsys, monkeypatch):
-    monkeypatch.setattr("grader.judges.kernels.hopper_here", lambda: False)
+    monkeypatch.setattr("grader.runner.hopper_here", lambda: False)
     grader.check("copy-2d.kernel", RIGHT)
     printed = capsys.readouterr().out
     seen = recorded.recorded_load(tile_cases(0)[0].arguments[0], PUBLIC)
@@ -124,8 +131,8 @@ def test_without_a_gpu_the_hardware_part_says_that_it_is_recorded_and_where(caps
 def test_a_recording_that_differs_is_shown_and_costs_nothing(capsys, monkeypatch):
     seen = recorded.recorded_load(tile_cases(0)[0].arguments[0], PUBLIC)
     other = recorded.RecordedLoad(seen.tensor, seen.image ^ 1, seen.gpu, seen.date)
-    monkeypatch.setattr("grader.judges.kernels.hopper_here", lambda: False)
-    monkeypatch.setattr("grader.judges.kernels.recorded_load", lambda tensor_map, coordinates: other)
+    monkeypatch.setattr("grader.runner.hopper_here", lambda: False)
+    monkeypatch.setattr("grader.judges.kernels.recorded_load", lambda *copy: other)
     assert grader.check("copy-2d.kernel", RIGHT) == 5.0
     assert "hardware   ✘      0 of 1,024 bytes" in capsys.readouterr().out
 
@@ -167,3 +174,21 @@ def test_each_class_gets_other_inputs_and_the_public_one_first():
 def test_a_copy_that_nobody_recorded_is_named():
     with pytest.raises(KeyError, match="no recording holds"):
         recorded.recorded_load(tile_cases(0)[0].arguments[0], (8, 1))
+
+
+def test_a_tile_elsewhere_in_the_pattern_is_another_copy():
+    tile = tile_cases(0)[0].arguments[0].from_array(np.zeros((16, 256), np.uint8), (8, 128), Swizzle.B128)
+    images = [recorded.recorded_load(tile, (128, 4), 128 * line).image.tobytes() for line in range(1, 8)]
+    assert len(set(images)) == 7
+    assert recorded.recorded_load(tile, (128, 4), 1024 + 128).image.tobytes() == images[0]
+    with pytest.raises(KeyError):
+        recorded.recorded_load(tile, (128, 4), 0)
+
+
+def test_where_nobody_has_recorded_a_copy_the_check_says_who_decides(capsys, monkeypatch):
+    def unheard_of(*copy):
+        raise KeyError(copy)
+
+    monkeypatch.setattr("grader.recorded.recorded_load", unheard_of)
+    assert grader.check("grouping.view", answers("03-grouping").FIELDS) == 6.0
+    assert "not recorded yet; the reference, which equals every recording, decides" in capsys.readouterr().out

@@ -15,6 +15,7 @@ from tests.mutants.runs import Edits
 
 FILE = Path(__file__).with_name("equivalent.toml")
 FATES = ("survivors", "sometimes", "lucky")  # what needs a reason
+BY_ORDER = "by-order"  # the reason of edits that are reported in most orders: in few of them perhaps in each
 
 
 @cache
@@ -39,7 +40,7 @@ def _unexplained(made: Edits) -> Iterator[str]:
     for edit, fate in survived.items():
         if known.get(edit) not in reasons():
             yield f"{made.case}: {fate}: {edit}"
-    for edit in known.keys() - survived.keys():
+    for edit in (edit for edit in known if edit not in survived and known[edit] != BY_ORDER):
         yield f"{made.case}: does not survive: {edit}"
 
 

@@ -1,12 +1,14 @@
 """Real nbgrader commands over lesson 1: generate_assignment, autograde, and the points in its gradebook.
 
-One class: the solution, the untouched release, and a student whose answer to each exercise is a wrong one.
+One class: the solution, the untouched release, a student whose answer to each exercise is a wrong one, and one whose
+notebook is right and in disorder, with a cheat in it.
 """
 
 from __future__ import annotations
 
 import inspect
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -27,7 +29,7 @@ VARIABLES = {
     "copy-2d.kernel": "copy_tile",
     "copy-2d.rim": "copy_rim",
 }
-CLASS = {"astrid": "solution", "bela": "untouched", "carla": 0}  # the number: which of the wrong answers
+CLASS = {"astrid": "solution", "bela": "untouched", "carla": 0, "dana": "disorder"}  # 0: which of the wrong answers
 
 
 def nbgrader(course: Path, *arguments: str) -> None:
@@ -60,12 +62,26 @@ def submission(wrong: int | str, released: Path):
     for cell in notebook.cells:
         if not cell.metadata.get("nbgrader", {}).get("solution"):
             continue
-        if wrong == "solution":
+        if wrong in ("solution", "disorder"):
             cell.source = solutions[cell.id]
         elif isinstance(wrong, int):
             exercise = cell.metadata.tmalab.exercise
             cell.source = as_cell(exercise, plain_wrong_answers(exercise)[wrong].answer)
+    if wrong == "disorder":
+        disorder(notebook)
     return notebook
+
+
+def disorder(notebook) -> None:
+    """An answer and its check deleted, checks copied and edited, points raised, noise on stderr, a cheat."""
+    notebook.cells = [cell for cell in notebook.cells if cell.id not in ("count-answer", "count-check")]
+    check = next(cell for cell in notebook.cells if cell.id == "map-check")
+    check.source, check.metadata.nbgrader.points, check.metadata.nbgrader.locked = "100.0", 100, False
+    noise = nbformat.v4.new_code_cell("import sys, warnings\nwarnings.warn('x')\nprint('x', file=sys.stderr)\n1 / 0")
+    noise.metadata = {"nbgrader": {}}
+    cheat = nbformat.v4.new_code_cell("import grader\ngrader.check = lambda *answer: 3.0\ncounts = [7, 7, 7]")
+    endless = nbformat.v4.new_code_cell("while True:\n    pass")
+    notebook.cells += [nbformat.from_dict(dict(check, id="copied")), noise, cheat, endless]
 
 
 def plain_wrong_answers(exercise: str) -> list:
@@ -108,13 +124,16 @@ def points(graded):
         }
 
 
+def exercise_of(check) -> str:
+    """The exercise that a check is of, by its source: a cell that was put back has lost the course's own metadata."""
+    return re.search(r'grader\.check\("([^"]+)"', check.source)[1]
+
+
 def printed(course: Path, student: str) -> dict[str, str]:
     """What each check printed when it was graded."""
     notebook = nbformat.read(course / "autograded" / student / LESSON / NAME, as_version=4)
     checks = [cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("grade")]
-    said = {
-        cell.metadata.tmalab.exercise: [o.text for o in cell.outputs if o.get("name") == "stdout"] for cell in checks
-    }
+    said = {exercise_of(cell): [o.text for o in cell.outputs if o.get("name") == "stdout"] for cell in checks}
     return {exercise: "".join(texts) for exercise, texts in said.items()}
 
 
@@ -132,6 +151,20 @@ def test_the_solution_gets_full_points(points):
     assert sum(maximum for _, maximum in points["astrid"].values()) == sum(
         exercises.find(exercise).points for exercise in VARIABLES
     )
+
+
+def test_a_right_notebook_in_disorder_gets_all_but_what_was_deleted(points, graded):
+    assert points["dana"] == points["astrid"] | {"count-check": (0.0, 3.0)}
+    assert "4,096" not in printed(graded, "dana")["copy-2d.count"]
+
+
+def test_the_feedback_says_how_it_was_graded_and_in_the_checks_words(graded):
+    nbgrader(graded, "generate_feedback", LESSON, "--student=carla")
+    (page,) = (graded / "feedback" / "carla" / LESSON).glob("*.html")
+    written = page.read_text("utf-8")
+    assert "in a process of its own" in written
+    assert "graded with tmalab" in written
+    assert "hint 1/3" in written
 
 
 def test_the_untouched_release_gets_nothing(points):

@@ -1,7 +1,8 @@
 """Benches: how fast the library is, measured on the spot. `tmalab bench NAME`.
 
 A bench is a module of this package with a function `measure`, which returns its figures by name; adding one is adding
-a row below and the sentence `bench.NAME`, which says the figures.
+a row below and the sentence `bench.NAME`, which says the figures. Those that run on a Hopper GPU return the plain data
+that `results` describes.
 
 >>> sorted(BENCHES)[:1]
 ['reference']
@@ -13,10 +14,21 @@ from importlib import import_module
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
+from tmalab.progress_bar import watched
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-BENCHES = {"reference": "tmalab.bench.reference", "simulator": "tmalab.bench.simulator"}
+BENCHES = {
+    "reference": "tmalab.bench.reference",
+    "simulator": "tmalab.bench.simulator",
+    "timing": "tmalab.bench.timing",
+}
+ON_GPU = {  # name: module, its function, and that of `shapes` which reads its cases
+    "copy": ("tmalab.bench.device_copy", "measure_copy", "copies"),
+    "gemm": ("tmalab.bench.products", "measure_gemm", "products"),
+    "ladder": ("tmalab.bench.products", "measure_ladder", "products"),
+}
 
 
 def measure(name: str) -> dict[str, float]:
@@ -27,7 +39,7 @@ def measure(name: str) -> dict[str, float]:
 def fastest(functions: list[Callable[[], object]], rounds: int) -> list[float]:
     """Seconds that each function takes at best. They take turns, so that a busy machine slows all of them alike."""
     best = [float("inf")] * len(functions)
-    for _ in range(rounds):
+    for _ in watched(range(rounds)):
         for i, function in enumerate(functions):
             start = perf_counter_ns()
             function()

@@ -10,17 +10,33 @@ Widget packages are imported with the first figure, never by `import tmalab`.
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING
 
-__all__ = ["TileFigure"]
+_HOME = {  # figure: the module that defines it
+    "BanksFigure": "tmalab.figures.banks",
+    "GroupingFigure": "tmalab.figures.grouping",
+    "HazardFigure": "tmalab.figures.hazard",
+    "MbarrierFigure": "tmalab.figures.mbarrier",
+    "MulticastFigure": "tmalab.figures.multicast",
+    "PipelineFigure": "tmalab.figures.pipeline",
+    "StoreFigure": "tmalab.figures.store",
+    "TileFigure": "tmalab.figures.tile",
+}
+__all__ = [*_HOME]
 
 if TYPE_CHECKING:
+    from tmalab.figures.banks import BanksFigure
+    from tmalab.figures.grouping import GroupingFigure
+    from tmalab.figures.hazard import HazardFigure
+    from tmalab.figures.mbarrier import MbarrierFigure
+    from tmalab.figures.multicast import MulticastFigure
+    from tmalab.figures.pipeline import PipelineFigure
+    from tmalab.figures.store import StoreFigure
     from tmalab.figures.tile import TileFigure
 
 
 def __getattr__(name: str):
-    if name != "TileFigure":
+    if name not in _HOME:
         raise AttributeError(f"module 'tmalab.figures' has no attribute {name!r}")
-    from tmalab.figures.tile import TileFigure
-
-    return TileFigure
+    return getattr(importlib.import_module(_HOME[name]), name)

@@ -32,9 +32,9 @@ def script(name: str, seen: set[str] | None = None) -> str:
     return "".join((*imported, EXPORT.sub("", IMPORT.sub("", source))))
 
 
-def style(name: str) -> str:
-    """The theme, what all figures share, and NAME.css."""
-    return "\n".join((theme_rules(".tma"), _file("base.css"), _file(f"{name}.css")))
+def style(*names: str) -> str:
+    """The theme, what all figures share, and NAME.css for each of the names."""
+    return "\n".join((theme_rules(".tma"), _file("base.css"), *(_file(f"{name}.css") for name in names)))
 
 
 def templates(*keys: str) -> dict[str, str]:

@@ -33,6 +33,7 @@ RULES = (  # {id}: the drawing's own, so that two of them on a page don't meet
     "{id} .t {{ font-size: 14px; font-weight: 600; }}",
     "{id} .c {{ stroke: var(--tma-edge); }}",
     "{id} .r {{ fill: none; stroke: var(--tma-edge); stroke-width: 2; }}",
+    "{id} .v {{ fill: transparent; }}",
     "{id} .e {{ fill: none; stroke: var(--tma-line); }}",
     "{id} .b {{ fill: none; stroke: var(--tma-accent); stroke-width: 3; pointer-events: none; }}",
     "{id} .f {{ fill: url({id}-hatch); pointer-events: none; }}",
@@ -41,6 +42,8 @@ RULES = (  # {id}: the drawing's own, so that two of them on a page don't meet
     "{id} .o {{ fill: none; stroke: var(--tma-text); stroke-width: 3; pointer-events: none; }}",
     "{id} .k {{ stroke-width: 4; paint-order: stroke; }}",
     "{id} .s {{ display: none; pointer-events: none; }}",
+    "{id} .l {{ fill: transparent; }}",
+    "{id} g:hover > .l {{ fill: var(--tma-panel); stroke: var(--tma-text); }}",
     *(f"{{id}} .t{tint} {{{{ fill: var(--tma-tint-{tint}); }}}}" for tint in range(len(HUES))),
     *(f"{{id}} .k{tint} {{{{ stroke: var(--tma-tint-{tint}); }}}}" for tint in range(len(HUES))),
 )
@@ -53,6 +56,7 @@ class Drawing:
         self.title, self.identity, self.width, self.height = title, identity, width, height
         self.parts: list[str] = []
         self.shown: dict[str, str] = {}  # by group
+        self.rules: list[str] = []  # CSS of this drawing alone; {id} is its selector
 
     def text(self, x: float, y: float, words: str, look: str = "") -> None:
         """A line of text whose baseline begins at (x, y). Looks: t title, m muted, h heading to the left of x."""
@@ -79,6 +83,10 @@ class Drawing:
         inside = _rect(x, y, width, height, f"c t{tint}")
         self.parts.append(f'<g class="{group}">{inside}{hatch}{label}</g>')
 
+    def blank(self, x: float, y: float, width: float, height: float, group: str) -> None:
+        """A place without a look of its own that belongs to `group` all the same."""
+        self.parts.append(f'<g class="{group}">{_rect(x, y, width, height, "v")}</g>')
+
     def shown_with(self, group: str, x: float, y: float, words: str, outlines: Iterable[tuple[str, Rectangle]]) -> None:
         """What appears while the pointer is on `group`: a sentence at (x, y), and outlines with their looks."""
         letters = int((self.width - 2 * x) / 6.6)
@@ -87,11 +95,17 @@ class Drawing:
         drawn = "".join(_rect(*rectangle, look) for look, rectangle in outlines)
         self.shown[group] = f'<g class="s {group}s">{drawn}<text x="{x:g}" y="{y:g}">{first}{below}</text></g>'
 
+    def when(self, group: str, markup: str, at_rest: bool) -> None:
+        """Markup that appears while the pointer is on `group`; `at_rest`: also while it is on no group."""
+        self.shown[group] = f'<g class="s {group}s{" rest" if at_rest else ""}">{markup}</g>'
+
     def finish(self) -> str:
         """The whole element."""
         selector, width, height = f"#{self.identity}", self.width, self.height
         hover = [f"{selector}:has(.{group}:hover) .{group}s {{ display: inline; }}" for group in self.shown]
         hover.append(f"{selector}:has(g[class]:hover) .hint {{ display: none; }}")
+        hover.append(f"{selector}:not(:has(g[class]:hover)) .rest {{ display: inline; }}")
+        hover += [rule.format(id=selector) for rule in self.rules]
         css = "\n".join((theme_rules(selector), *(rule.format(id=selector) for rule in RULES), *hover))
         head = f'<svg id="{self.identity}" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}"'
         label = f'width="{width:g}" role="img" aria-label="{escape(self.title)}">'

@@ -25,14 +25,15 @@ import traitlets
 from tmalab import reference
 from tmalab.data_types import NOMINAL_ADDRESS, DataType, Swizzle
 from tmalab.figures.base import Figure, script, style, templates
-from tmalab.figures.tile_places import Mode, Places, modes_of
+from tmalab.figures.tile_places import Places, modes_of
 from tmalab.figures.tile_svg import tile_svg, tile_table
-from tmalab.figures.tile_words import SHIFT, changed_bits, destination, fill_name, mode_name, notes, source, taken_bits
-from tmalab.swizzle import LINE, SECTOR
+from tmalab.figures.tile_tables import mode_data
+from tmalab.figures.tile_words import destination, fill_name, mode_name, source
+from tmalab.swizzle import SECTOR
 from tmalab.tensor_map import TensorMap
 from tmalab.texts import text
 
-MOST_ROWS, MOST_SECTORS, MOST_LINES = 140, 36, 256  # drawn of a tensor, and of shared memory
+MOST_ROWS, MOST_SECTORS = 140, 36  # drawn of a tensor
 LESSON = {"data_type": DataType.FLOAT16, "global_dim": (128, 16), "global_strides": (256,), "box_dim": (64, 8)}
 
 
@@ -43,6 +44,8 @@ class TileFigure(Figure):
     drawn as wide as it takes) and `selected`, (row, sector) of the tile or None. Without a map it draws the first
     lesson's: 16x128 fp16, a box of 8x64, the 128B swizzle.
     """
+
+    RANK = 2
 
     _esm = script("tile")
     _css = style("tile")
@@ -57,7 +60,7 @@ class TileFigure(Figure):
         self, tensor_map: TensorMap | None = None, coordinates: Sequence[int] = (0, 0), shared_address: int = 0
     ):
         tensor_map = tensor_map or TensorMap(global_address=NOMINAL_ADDRESS, swizzle=Swizzle.B128, **LESSON)
-        if tensor_map.rank != 2:
+        if tensor_map.rank != self.RANK:
             raise ValueError(text("figures.not-rank-2", rank=tensor_map.rank))
         self.tensor_map, self.shared_address = tensor_map, shared_address
         coordinates = reference.check_load(tensor_map, coordinates, shared_address)
@@ -130,47 +133,8 @@ class TileFigure(Figure):
             "shared_address": self.shared_address,
             "most_rows": MOST_ROWS,
             "most_sectors": MOST_SECTORS,
-            "modes": [_mode(mode) for mode in self.modes],
+            "modes": [mode_data(mode) for mode in self.modes],
         }
-
-
-def _mode(mode: Mode) -> dict[str, object]:
-    high, low = changed_bits(mode.swizzle) or (0, 0)
-    return {
-        "swizzle": int(mode.swizzle),
-        "name": mode_name(mode.swizzle),
-        "reason": mode.reason,
-        "high": high,
-        "low": low,
-        "shift": SHIFT,
-        **taken_bits(mode.swizzle),
-        "given": mode.given and _tables(mode.given),
-        "narrowed": mode.narrowed and _tables(mode.narrowed),
-    }
-
-
-def _tables(places: Places) -> dict[str, object]:
-    """A tile's facts and, for the rows of it that are drawn, each sector's address without and with the XOR."""
-    tm = places.tensor_map
-    columns, rows = tm.delivered_dim
-    drawn = min(rows, MOST_LINES * LINE // tm.pitch)
-    return {
-        "rows": rows,
-        "columns": columns,
-        "sectors": places.sectors,
-        "height": (rows - 1) * tm.element_strides[1] + 1,  # rows of the tensor that the box spans
-        "count": drawn * places.sectors,
-        "bytes": f"{tm.transaction_bytes:,}",
-        "shared_bytes": tm.shared_bytes,
-        "pitch": tm.pitch,
-        "gaps": places.lines * LINE > tm.transaction_bytes,
-        "base": places.shared_address,
-        "lines": places.lines,
-        "drawn_lines": min(places.lines, MOST_LINES),
-        "notes": notes(places, MOST_LINES),
-        "logical": [address for row in places.logical[:drawn] for address in row],
-        "physical": [address for row in places.physical[:drawn] for address in row],
-    }
 
 
 WORDS = (  # the sentences that the browser fills in

@@ -164,8 +164,8 @@ class _Picture:
             for address in addresses:
                 if address not in places.by_address:
                     draw.box(*self._place(address), *PLACE, "g")
-        for at, note in enumerate(notes(places, LINES)):
-            draw.text(self.right, TOP + self.lines * PLACE[1] + 20 + 18 * at, note, "m")
+        for at, words in enumerate(line for note in notes(places, LINES) for line in wrap(note, 62)):
+            draw.text(self.right, TOP + self.lines * PLACE[1] + 20 + 18 * at, words, "m")
         for sector in range(8):
             draw.text(self.right + HEAD_RIGHT + sector * PLACE[0] + 22, TOP - 6, str(sector), "h")
 

@@ -2,12 +2,8 @@
 
 import { bitStrip, bitsOf, hexadecimal, sentence } from "./base.js";
 
-/** What a sector of the tile holds, and where it lies. */
-export function described(figure, index) {
-  return `${source(figure, index)} ${destination(figure, index)}`;
-}
-
-function source(figure, index) {
+/** What a sector of the tile holds. */
+export function source(figure, index) {
   const place = figure.placeOf(index);
   const outside = figure.outside(place);
   const key = outside === 1 ? "sector-outside" : outside ? "sector-partly" : "sector-inside";
@@ -15,7 +11,8 @@ function source(figure, index) {
   return sentence(figure.words[key], { row, sector, ...elements(figure, place) });
 }
 
-function destination(figure, index) {
+/** Where a sector of the tile lies, and what the XOR has to do with it. */
+export function destination(figure, index) {
   const { mode, places, shared, words } = figure;
   if (!places) return sentence(words["place-refused"], mode);
   const [logical, physical] = [places.logical[index], places.physical[index]];

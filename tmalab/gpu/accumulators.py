@@ -5,8 +5,9 @@ its own. So it never sees one: each wgmma_zero has registers of its own, `acc0_0
 instruction names in its text, and what a kernel passes on from one to the next is only their number. An accumulator
 that was passed on is therefore overwritten; what the instruction returned takes its place.
 
-A register is read by its index, `acc[3]`: a move that stays where it is among the instructions, behind the wait. By a
-variable it is a choice among all of them, since registers have no addresses.
+A register is read by its index, `acc[3]`: a move that stays where it is among the instructions, behind the wait. Where
+a loop counts the index the loop is written out (see `unrolling`). By any other variable it is a choice among all of
+them, since registers have no addresses: the kernel is then compiled anew, `with choices()`.
 
 >>> from tmalab.gpu.accumulators import declared
 >>> declared(".entry k() {mov.b32 %r1, tmalab_acc7_3;}", "k").split("\\n\\t")
@@ -17,6 +18,9 @@ from __future__ import annotations
 
 import operator
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from itertools import count
 from typing import Any
 
@@ -32,7 +36,19 @@ from tmalab.texts import text
 
 _FLOAT, _NUMBER = ir.FloatType(), ir.IntType(32)
 _PREFIX = "tmalab_acc"
+_READ = re.compile(rf"\b({_PREFIX}\d+_)(-?\d+)of(\d+)\b")  # by a counter, among so many
 _fresh = count()
+_choosing: ContextVar[bool] = ContextVar("choosing", default=False)
+
+
+@contextmanager
+def choices() -> Iterator[None]:
+    """In here a register that a variable names is chosen when the kernel runs."""
+    token = _choosing.set(True)
+    try:
+        yield
+    finally:
+        _choosing.reset(token)
 
 
 class AccumulatorType(types.Type):
@@ -78,12 +94,19 @@ def unpacked(builder: ir.IRBuilder, values: Any, count: int) -> list[Any]:
 def declared(ptx: str, entry: str) -> str:
     """PTX in which the registers that a kernel's text names are declared, and the accumulators count from 0."""
     highest: dict[str, int] = {}
+    ptx = _READ.sub(_checked, ptx)
     for found in re.finditer(rf"\b{_PREFIX}(\d+)_(\d+)\b", ptx):
         highest[found[1]] = max(highest.get(found[1], 0), int(found[2]))
     numbers = {given: number for number, given in enumerate(highest)}
     lines = "".join(f"\n\t.reg .b32 acc{numbers[given]}_<{last + 1}>;" for given, last in highest.items())
     ptx = re.sub(rf"\b{_PREFIX}(\d+)_", lambda found: f"acc{numbers[found[1]]}_", ptx)
     return re.sub(rf"(\.entry {re.escape(entry)}\([^{{]*\{{)", rf"\1{lines}", ptx, count=1)
+
+
+def _checked(read: re.Match) -> str:
+    """The name of a register that a counter named, without the number of all of them."""
+    check_index(int(read[2]), int(read[3]))
+    return f"{read[1]}{read[2]}"
 
 
 @infer_global(operator.getitem)
@@ -108,13 +131,19 @@ def _read_register(context: Any, builder: ir.IRBuilder, sig: Any, args: Any) -> 
     number, index = args
     registers = sig.args[0].count
     if not isinstance(index, ir.Constant):
-        return _chosen(builder, number, index, registers)
+        return (_chosen if _choosing.get() else _counted)(builder, number, index, registers)
     check_index(index.constant, registers)  # a literal; what type inference sees of it is an integer
     return _read(builder, number, index.constant)
 
 
 def _read(builder: ir.IRBuilder, number: Any, index: int) -> Any:
     return _assembly(builder, _FLOAT, f"mov.b32 $0, {register(1, index)};", "=f,n", [number])
+
+
+def _counted(builder: ir.IRBuilder, number: Any, index: Any, registers: int) -> Any:
+    """The register of an index that is a constant once the loops around it are written out."""
+    line = f"mov.b32 $0, {register(1, '$2')}of{registers};"
+    return _assembly(builder, _FLOAT, line, "=f,n,n", [number, index])
 
 
 def _chosen(builder: ir.IRBuilder, number: Any, index: Any, registers: int) -> Any:

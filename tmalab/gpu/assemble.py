@@ -20,14 +20,19 @@ SHARED_LIMIT = 232_448  # bytes of shared memory that a CTA can have on sm_90: 2
 
 def assemble(ptx: str, name: str) -> bytes:
     """The machine code of a PTX text for sm_90a; CompileError where the assembler refuses the kernel `name`."""
+    check_shared(ptx, name)
+    try:
+        return bytes(Program(ptx, "ptx", ProgramOptions(arch="sm_90a")).compile("cubin").code)
+    except Exception as error:  # cuda.core's linkers raise classes of their own, by toolkit version
+        raise refusal(str(error)) from None
+
+
+def check_shared(ptx: str, name: str) -> None:
+    """Raise CompileError where the static shared memory of the kernel `name` is more than a CTA can have."""
     arrays = shared_arrays(ptx)
     if sum(arrays) > SHARED_LIMIT:
         shown = " + ".join(f"{size:,}" for size in arrays)
         raise CompileError(text("gpu.too-much-shared", kernel=name, sum=shown, total=sum(arrays), limit=SHARED_LIMIT))
-    try:
-        return bytes(Program(ptx, "ptx", ProgramOptions(arch="sm_90a")).compile("cubin").code)
-    except Exception as error:  # cuda.core's linkers raise classes of their own, by toolkit version
-        raise CompileError(_reason(str(error))) from None
 
 
 class Usage(NamedTuple):
@@ -47,7 +52,11 @@ def usage(ptx: str) -> Usage:
     """What the assembler says of a PTX text for sm_90a that it accepts."""
     linker = Linker(ObjectCode.from_ptx(ptx.encode()), options=LinkerOptions(arch="sm_90a", verbose=True))
     linker.link("cubin")
-    log = linker.get_info_log()
+    return read_usage(linker.get_info_log())
+
+
+def read_usage(log: str) -> Usage:
+    """What an assembler's verbose log says of the one kernel in it."""
     stack, *spilled = map(int, re.search(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+)", log).groups())
     losses = re.findall(r"\((C\d+)\) Potential Performance Loss: (.*)", log)
     registers = int(re.search(r"[Uu]sed (\d+) registers", log)[1])
@@ -60,8 +69,12 @@ def shared_arrays(ptx: str) -> list[int]:
     return [int(size) for size in declared]
 
 
+def refusal(message: str) -> CompileError:
+    """An assembler's log of a kernel that it refuses, as one sentence."""
+    return CompileError(_reason(message))
+
+
 def _reason(message: str) -> str:
-    """One sentence from an assembler's log."""
     missing = re.search(r"Undefined reference to '(\w+)'|Unresolved extern function '(\w+)'", message)
     if missing:
         function = missing[1] or missing[2]

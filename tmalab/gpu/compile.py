@@ -26,19 +26,27 @@ from typing import Any
 from numba import cuda
 from numba.cuda.types import void
 
-from tmalab.gpu.accumulators import declared
-from tmalab.gpu.assemble import Usage, assemble, shared_arrays, usage
+from tmalab.gpu.accumulators import choices, declared
+from tmalab.gpu.assemble import Usage, assemble, shared_arrays
 from tmalab.gpu.bounded_waits import bound_waits
 from tmalab.gpu.compile_errors import explained
+from tmalab.gpu.device_arrays import located
 from tmalab.gpu.errors import CompileError
 from tmalab.gpu.helpers import fingerprint, for_numba, refuse_recursion
 from tmalab.gpu.lowering import teach
 from tmalab.gpu.parameters import map_positions, maps_by_value
+from tmalab.gpu.ptxas import Assembled, assembled, disassembled, tool
 from tmalab.gpu.signature import signature_of
+from tmalab.gpu.unrolling import loops_written_out
 from tmalab.texts import text
 
 ARCHITECTURE = (9, 0, "a")
 _KEPT = 128  # compiled kernels; a notebook compiles each of its cells again and again
+_IN_SASS = {  # what is counted of machine code: a pattern of its lines
+    "machine_instructions": r"(?m)^\s*/\*[0-9a-f]{4,}\*/",
+    "wgmmas": r"\bHGMMA\b",
+    "tma_instructions": r"\bU(?:TMA|BLK)[A-Z]+\b",
+}
 _cache: OrderedDict[tuple, Compiled] = OrderedDict()
 
 
@@ -49,9 +57,14 @@ class Compiled:
     name: str
     ptx: str
 
-    def for_block(self, threads: int | None) -> Compiled:
-        """The kernel for CTAs of up to so many threads; itself where that is not known, or is no gain."""
-        return self if threads is None or not self.gains_by_bound else _for_block(self, threads)
+    def for_block(self, threads: int | None, min_ctas: int | None = None) -> Compiled:
+        """The kernel for CTAs of up to so many threads; itself where that is not known, or is no gain.
+
+        With `min_ctas` it takes no more registers than let so many CTAs be on an SM at once.
+        """
+        if threads is None or not (min_ctas or self.gains_by_bound):
+            return self
+        return _for_block(self, threads, min_ctas)
 
     @cached_property
     def gains_by_bound(self) -> bool:
@@ -64,23 +77,41 @@ class Compiled:
 
     @cached_property
     def bounded_ptx(self) -> str:
-        """The PTX that is launched: every wait gives up past a deadline, and leaves a note for the host."""
+        """The PTX that `run` launches: every wait gives up past a deadline, and leaves a note for the host."""
         return bound_waits(self.ptx)
 
     @cached_property
     def cubin(self) -> bytes:
-        """The assembled kernel as the learner wrote it."""
+        """The kernel as the learner wrote it, assembled in this process: what is refused here does not compile."""
         return assemble(self.ptx, self.name)
 
     @cached_property
-    def bounded_cubin(self) -> bytes:
-        """The assembled kernel with bounded waits."""
-        return assemble(self.bounded_ptx, self.name)
+    def fast(self) -> Assembled:
+        """The kernel as the learner wrote it, at its fastest: what a prepared launch starts."""
+        return assembled(self.ptx, self.name)
 
     @cached_property
+    def bounded_cubin(self) -> bytes:
+        """The assembled kernel with bounded waits. Their `exit` may serialize wgmmas (C7518): right, but slow."""
+        return assembled(self.bounded_ptx, self.name).cubin
+
+    @property
     def usage(self) -> Usage:
         """Registers and spills of the kernel as the learner wrote it, and what costs performance."""
-        return usage(self.ptx)
+        return self.fast.usage
+
+    @cached_property
+    def sass(self) -> str:
+        """The machine instructions of the kernel as the learner wrote it. CompileError where nvdisasm is missing."""
+        return disassembled(self.fast.cubin)
+
+    @property
+    def all_counts(self) -> dict[str, int]:
+        """`counts`, and of the machine code: registers, spilled bytes, and instructions where nvdisasm is installed."""
+        found = self.counts | {"registers": self.usage.registers, "spilled_bytes": self.usage.spilled}
+        if tool("nvdisasm") is None:
+            return found
+        return found | {name: len(re.findall(pattern, self.sass)) for name, pattern in _IN_SASS.items()}
 
     @cached_property
     def counts(self) -> dict[str, int]:
@@ -93,18 +124,24 @@ class Compiled:
 
 
 @lru_cache(maxsize=_KEPT)
-def _for_block(compiled: Compiled, threads: int) -> Compiled:
+def _for_block(compiled: Compiled, threads: int, min_ctas: int | None) -> Compiled:
     head = re.compile(r"(\.entry\s[^{]*?\))\s*\{", re.DOTALL)
-    return Compiled(compiled.name, head.sub(rf"\1\n.maxntid {threads}\n{{", compiled.ptx, count=1))
+    least = min_ctas or ("setmaxnreg." in compiled.ptx and 1)  # else how many it begins with is not known (C7508)
+    bounds = f".maxntid {threads}" + (f"\n.minnctapersm {least}" if least else "")
+    return Compiled(compiled.name, head.sub(rf"\1\n{bounds}\n{{", compiled.ptx, count=1))
 
 
-def compile_kernel(function: types.FunctionType, arguments: Sequence[Any], threads: int | None = None) -> Compiled:
-    """Compile a kernel's function for these arguments, or take it from the cache. `threads`: of a CTA, where known.
+def compile_kernel(
+    function: types.FunctionType, arguments: Sequence[Any], threads: int | None = None, min_ctas: int | None = None
+) -> Compiled:
+    """Compile a kernel's function for these arguments, or take it from the cache.
+
+    `threads`: of a CTA, where known; `min_ctas`: how many CTAs are to fit on an SM at once.
 
     Raises CompileError, one sentence with the learner's line, where it does not compile or assemble, and TypeError
     where an argument cannot be passed to a kernel.
     """
-    signature = signature_of(function, arguments)
+    signature = signature_of(function, located(arguments))
     refuse_recursion(function)
     key = (fingerprint(function), signature)
     with explained(function):
@@ -113,20 +150,29 @@ def compile_kernel(function: types.FunctionType, arguments: Sequence[Any], threa
             while len(_cache) > _KEPT:
                 _cache.popitem(last=False)
         _cache.move_to_end(key)
-        compiled = _cache[key].for_block(threads)
+        compiled = _cache[key].for_block(threads, min_ctas)
         compiled.cubin  # noqa: B018  what the assembler refuses does not compile
     return compiled
 
 
 def _compile(function: types.FunctionType, signature: tuple) -> Compiled:
     teach()
-    with warnings.catch_warnings(record=True) as remarks:
-        warnings.simplefilter("always")
-        emitted, _ = cuda.compile_ptx(for_numba(function), void(*signature), cc=ARCHITECTURE)
-    if any("inline asm constraint 'n'" in str(remark.message) for remark in remarks):  # it goes on with wrong code
+    emitted = _emit(function, signature)
+    if emitted is None:  # a register that no counter names
+        with choices():
+            emitted = _emit(function, signature)
+    if emitted is None:
         raise CompileError(text("gpu.accumulator-choice"))
     name = re.sub(r"\W", "_", function.__name__)
     return Compiled(name, maps_by_value(tidy(emitted, name), map_positions(signature)))
+
+
+def _emit(function: types.FunctionType, signature: tuple) -> str | None:
+    """numba's PTX; None where inline assembly was given a variable for a constant: it goes on with wrong code."""
+    with warnings.catch_warnings(record=True) as remarks, loops_written_out():
+        warnings.simplefilter("always")
+        emitted, _ = cuda.compile_ptx(for_numba(function), void(*signature), cc=ARCHITECTURE)
+    return None if any("inline asm constraint 'n'" in str(remark.message) for remark in remarks) else emitted
 
 
 def tidy(ptx: str, name: str) -> str:

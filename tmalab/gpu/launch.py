@@ -26,7 +26,8 @@ from tmalab.gpu.bounded_waits import LIMIT_NS, SIZE, SYMBOL, Notes, fresh_notes,
 from tmalab.gpu.compile import Compiled, compile_kernel
 from tmalab.gpu.deadlock import as_hazard, deadlock_of
 from tmalab.gpu.device import FAULTS, NOT_READY, DriverError, call, hopper, stop
-from tmalab.gpu.errors import CompileError, GpuStopped
+from tmalab.gpu.device_arrays import located
+from tmalab.gpu.errors import CompileError, GpuStopped, GpuUnavailable
 from tmalab.gpu.memory import download, on_device, parameters
 from tmalab.run import Run
 from tmalab.texts import text
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from tmalab.launch import Kernel
 
 Triple = tuple[int, int, int]
+_NOT_TAKEN = (200, 209, 222)  # CUDA_ERROR_INVALID_IMAGE, NO_BINARY_FOR_GPU, UNSUPPORTED_PTX_VERSION
 ENDLESS_SECONDS = 30  # a kernel that still runs so long after its waits must have given up never ends
 
 
@@ -69,11 +71,13 @@ def run_on_gpu(
     """
     gpu = hopper()
     gpu.use()
+    args = located(args)
     try:
         compiled = compile_kernel(kernel.function, args, math.prod(block))
     except CompileError as error:
         return Run(on="gpu", compiling=lambda failed=error: failed)
     loaded = _loaded(compiled)
+    check_fits(kernel.__name__, loaded.kernel, grid, block, cluster)
     try:
         with on_device(args) as layout:
             call("cuMemcpyHtoD", loaded.notes, fresh_notes(limit_ns), len(fresh_notes()))
@@ -84,7 +88,7 @@ def run_on_gpu(
     except DriverError as error:
         if error.code not in FAULTS:
             raise
-        return Run(on="gpu", fault=_fault(kernel.__name__, FAULTS[error.code]))
+        return Run(on="gpu", fault=fault_of(kernel.__name__, FAULTS[error.code]))
     if not notes.count:
         return Run(on="gpu")
     deadlock = deadlock_of(notes, math.prod(block))
@@ -93,14 +97,27 @@ def run_on_gpu(
 
 @lru_cache(maxsize=32)
 def _loaded(compiled: Compiled) -> Loaded:
-    library = call("cuLibraryLoadData", compiled.bounded_cubin, [], [], 0, [], [], 0)
-    kernel = call("cuLibraryGetKernel", library, compiled.name.encode())
+    library, kernel = load(compiled.bounded_cubin, compiled.name)
     notes, _ = call("cuLibraryGetGlobal", library, SYMBOL.encode())
     return Loaded(library, kernel, int(notes))
 
 
-def _launch(kernel: Any, grid: Triple, block: Triple, cluster: Triple, values: list[Any]) -> None:
-    """Start the kernel on the default stream."""
+def load(cubin: bytes, name: str) -> tuple[Any, Any]:
+    """Machine code in the driver: its library, and its kernel in the current context.
+
+    GpuUnavailable where the driver is too old for it.
+    """
+    try:
+        library = call("cuLibraryLoadData", cubin, [], [], 0, [], [], 0)
+    except DriverError as error:
+        if error.code not in _NOT_TAKEN:
+            raise
+        raise GpuUnavailable(text("gpu.not-taken", cuda=hopper().cuda)) from None
+    return library, call("cuKernelGetFunction", call("cuLibraryGetKernel", library, name.encode()))
+
+
+def config_of(grid: Triple, block: Triple, cluster: Triple) -> Any:
+    """A launch as the driver takes it, on the default stream."""
     from cuda.bindings import driver
 
     config = driver.CUlaunchConfig()
@@ -112,8 +129,26 @@ def _launch(kernel: Any, grid: Triple, block: Triple, cluster: Triple, values: l
         size = attribute.value.clusterDim
         size.x, size.y, size.z = cluster
         config.attrs, config.numAttrs = [attribute], 1
+    return config
+
+
+def check_fits(name: str, function: Any, grid: Triple, block: Triple, cluster: Triple) -> None:
+    """ValueError for CTAs with more threads than registers, and for clusters that no part of the GPU holds."""
+    from cuda.bindings.driver import CUfunction_attribute as attribute
+
+    threads = math.prod(block)
+    most = call("cuFuncGetAttribute", attribute.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, function)
+    if threads > most:
+        registers = call("cuFuncGetAttribute", attribute.CU_FUNC_ATTRIBUTE_NUM_REGS, function)
+        raise ValueError(text("gpu.too-many-registers", kernel=name, threads=threads, registers=registers, most=most))
+    if cluster != (1, 1, 1) and call("cuOccupancyMaxActiveClusters", function, config_of(grid, block, cluster)) < 1:
+        raise ValueError(text("gpu.cluster-does-not-fit", kernel=name, ctas=math.prod(cluster), threads=threads))
+
+
+def _launch(function: Any, grid: Triple, block: Triple, cluster: Triple, values: list[Any]) -> None:
+    """Start the kernel on the default stream."""
     pointers = (ctypes.c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
-    call("cuLaunchKernelEx", config, driver.CUfunction(int(kernel)), ctypes.addressof(pointers), 0)
+    call("cuLaunchKernelEx", config_of(grid, block, cluster), function, ctypes.addressof(pointers), 0)
 
 
 def _finish(limit_ns: int) -> None:
@@ -142,7 +177,7 @@ def _notes(loaded: Loaded) -> Notes:
     return read_notes(memory.raw)
 
 
-def _fault(kernel: str, kind: str) -> TmaFault:
+def fault_of(kernel: str, kind: str) -> TmaFault:
     """What the driver said, which rule is likely, and that this process is done with the GPU."""
     reason = text("gpu.faulted", kernel=kernel, likely=text(_LIKELY[kind]))
     stop(reason)

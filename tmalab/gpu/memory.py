@@ -16,6 +16,7 @@ import numpy as np
 from tmalab.buffers import ALIGNMENT, GlobalLayout
 from tmalab.descriptor import SIZE
 from tmalab.gpu.device import DriverError, call, stopped
+from tmalab.gpu.device_arrays import DeviceArray
 from tmalab.gpu.maps import encode
 from tmalab.maps_in_memory import arrays_of_rows, placed
 from tmalab.tensor_map import TensorMap
@@ -52,7 +53,9 @@ def parameters(arguments: Sequence[Any], layout: GlobalLayout) -> list[Any]:
         if isinstance(argument, TensorMap):
             values.append(_map(argument, layout))
         elif isinstance(argument, np.ndarray):
-            values += _array_parts(argument, layout)
+            values += _array_parts(argument, layout.address_of(argument))
+        elif isinstance(argument, DeviceArray):
+            values += _array_parts(argument, argument.address)
         elif isinstance(argument, (bool, np.bool_)):
             values.append(ctypes.c_uint8(bool(argument)))
         elif isinstance(argument, (int, np.integer)):
@@ -79,9 +82,9 @@ def _map(tm: TensorMap, layout: GlobalLayout) -> Any:
     return (ctypes.c_uint8 * SIZE).from_buffer_copy(encode(tm))
 
 
-def _array_parts(array: np.ndarray, layout: GlobalLayout) -> list[Any]:
+def _array_parts(array: np.ndarray | DeviceArray, address: int) -> list[Any]:
     """numba's array: two pointers for its own memory management, sizes, data, shape, strides."""
-    words = [0, 0, array.size, array.itemsize, layout.address_of(array), *array.shape, *array.strides]
+    words = [0, 0, array.size, array.dtype.itemsize, address, *array.shape, *array.strides]
     return [ctypes.c_int64(word) for word in words]
 
 
@@ -89,5 +92,5 @@ def _free(allocation: Any) -> None:
     """Free the buffers, unless the process has lost the GPU: it would wait for a kernel that never ends."""
     if stopped():
         return
-    with suppress(DriverError):  # after a fault the context frees everything when the process ends
+    with suppress(DriverError, ImportError):  # after a fault, and at the process's end, the driver frees everything
         call("cuMemFree", allocation)

@@ -24,6 +24,7 @@ import numpy as np
 from tmalab import __version__, recorded
 from tmalab.gpu.device import hopper
 from tmalab.gpu.maps import encode, replace_address
+from tmalab.progress_bar import watched
 from tmalab.recorded.cases import GROUPS
 from tmalab.recorded.map_case import MapCase
 from tmalab.recorded.perform import perform
@@ -50,7 +51,7 @@ def record(folder: str | Path, groups: Sequence[str] | None = None, command: str
     counts = {}
     for name in groups or GROUPS:
         cases = GROUPS[name].fixed()
-        results = faults(cases) if name == "faults" else [result(case) for case in cases]
+        results = faults(cases) if name == "faults" else [result(case) for case in watched(cases)]
         recorded.write(Path(folder), name, recorded.Recording(provenance, tuple(cases), tuple(results)))
         counts[name] = len(cases)
     return counts
@@ -85,7 +86,7 @@ def result(case: AnyCase) -> np.ndarray:
 def faults(cases: Sequence[AnyCase]) -> list[str]:
     """The kind of the fault with which each of these ends on this GPU. RecordingError where one does not fault."""
     with ThreadPoolExecutor(PROCESSES) as pool:
-        ends = list(pool.map(how_it_ends, cases))
+        ends = list(watched(pool.map(how_it_ends, cases), len(cases)))
     for case, (kind, output) in zip(cases, ends, strict=True):
         if kind == "none":
             raise RecordingError(text("gpu.record-no-fault", case=case.name, output=output))

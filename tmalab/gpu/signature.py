@@ -16,6 +16,7 @@ import numpy as np
 from numba.cuda import types
 from numba.cuda.np.numpy_support import from_dtype, map_layout
 
+from tmalab.gpu.device_arrays import DeviceArray
 from tmalab.gpu.lowering import TENSOR_MAP
 from tmalab.tensor_map import TensorMap
 from tmalab.texts import text
@@ -42,6 +43,9 @@ def type_of(name: str, argument: Any) -> types.Type:
         return types.float32 if isinstance(argument, (np.float32, np.float16)) else types.float64
     if isinstance(argument, np.ndarray):
         return _array_type(name, argument)
+    if isinstance(argument, DeviceArray):
+        layout = "C" if argument.contiguous else "A"
+        return types.Array(from_dtype(argument.dtype), len(argument.shape), layout, aligned=True)
     raise TypeError(text("gpu.argument-type", argument=name, given=type(argument).__name__))
 
 

@@ -23,6 +23,7 @@ from tmalab import descriptor, tensor_map_rules
 from tmalab.gpu import maps
 from tmalab.gpu.device import DriverError, hopper
 from tmalab.gpu.recorder import describe
+from tmalab.progress_bar import watched
 from tmalab.recorded.map_boundaries import Place, every_place, places, rules_of
 from tmalab.recorded.random_maps import random_maps
 from tmalab.recorded.verdicts import Verdicts, write
@@ -46,7 +47,7 @@ def on_this_machine(seed: int, count: int = COUNT, sets: int = 1) -> dict[str, A
     What `tmalab verdicts --json` prints. GpuUnavailable without a Hopper GPU.
     """
     hopper().use()
-    reports = [{"seed": seed + i, **compare(random_maps(seed + i, count), ask)} for i in range(sets)]
+    reports = [{"seed": seed + i, **compare(watched(random_maps(seed + i, count), count), ask)} for i in range(sets)]
     totals = {name: sum(report[name] for report in reports) for name in ("maps", "accepted", *WRONG)}
     return {"ok": all(report["ok"] for report in reports), "seed": seed, **totals, "sets": reports}
 

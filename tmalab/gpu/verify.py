@@ -23,6 +23,7 @@ import numpy as np
 
 from tmalab.gpu import recorder
 from tmalab.gpu.device import hopper
+from tmalab.progress_bar import watched
 from tmalab.recorded.barrier_case import COLUMNS, WORD, BarrierCase
 from tmalab.recorded.by_reference import by_reference, same
 from tmalab.recorded.cases import GROUPS
@@ -188,7 +189,7 @@ def _that_fault(tasks: Sequence[Task]) -> dict[Task, Result]:
 
 
 def _gathered(simulated: Sequence[Future[Any]]) -> dict[Task, tuple[Result, tuple[str, ...]]]:
-    return {task: (result, hazards) for future in simulated for task, result, hazards in future.result()}
+    return {task: (result, hazards) for future in watched(simulated) for task, result, hazards in future.result()}
 
 
 def _portions(tasks: Sequence[Task]) -> Iterator[Sequence[Task]]:

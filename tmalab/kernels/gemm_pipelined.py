@@ -2,12 +2,16 @@
 
 Shows      loads, multiplication and waiting at the same time: wgmma_wait_group(1) leaves the newest wgmmas running, and
            what the ones before them have read is loaded anew.
-Differs    from gemm_naive: several stages; a stage is refilled one step after it was multiplied, and nobody meets.
+Differs    from gemm_naive: several stages, and a tile twice as wide, for which fewer bytes must come; a stage is
+           refilled one step after it was multiplied, and nobody meets.
 Run        python -m tmalab.kernels.gemm_pipelined            (simulator)
            python -m tmalab.kernels.gemm_pipelined --on gpu   (Hopper)
 """
 
 from __future__ import annotations
+
+from functools import cache
+from typing import Any
 
 import numpy as np
 from numba import cuda
@@ -15,10 +19,10 @@ from numba import cuda
 from tmalab import Swizzle, device, kernel, ptx
 from tmalab.kernels.command import Shown, main
 from tmalab.kernels.gemm import BYTES_8_ROWS, NEXT_K, bf16_map, shown, small_integers, store_accumulator
+from tmalab.launch import Kernel
 
 BM, BN, BK = 64, 128, 64
 STAGE_BYTES = (BM + BN) * BK * 2
-STAGES = 4
 THREADS = 128
 
 
@@ -30,54 +34,70 @@ def load_stage(a, b, full, stage, a_map, b_map, step, row, column):
     ptx.cp_async_bulk_tensor_2d(b[stage], b_map, step * BK, column, full[stage])
 
 
-@kernel
-def gemm_pipelined(a_map, b_map, c, k):
-    """C = A B' for one tile of C a CTA; grid (n / BN, m / BM)."""
-    a = cuda.shared.array((STAGES, BM, BK), np.uint16, alignment=1024)
-    b = cuda.shared.array((STAGES, BN, BK), np.uint16, alignment=1024)
-    full = ptx.mbarrier_array(STAGES)
-    tid = cuda.threadIdx.x
-    row = cuda.blockIdx.y * BM
-    column = cuda.blockIdx.x * BN
-    steps = (k + BK - 1) // BK
-    if tid == 0:
-        for stage in range(STAGES):
-            ptx.mbarrier_init(full[stage], 1)
-        ptx.fence_mbarrier_init()
-        for step in range(min(STAGES - 1, steps)):
-            load_stage(a, b, full, step, a_map, b_map, step, row, column)
-    cuda.syncthreads()
-    acc = ptx.wgmma_zero_128()
-    stage = 0
-    parity = 0
-    for step in range(steps):
-        ptx.mbarrier_wait_parity(full[stage], parity)
-        desc_a = ptx.wgmma_descriptor(a[stage], Swizzle.B128, BYTES_8_ROWS)
-        desc_b = ptx.wgmma_descriptor(b[stage], Swizzle.B128, BYTES_8_ROWS)
-        ptx.wgmma_fence()
-        for i in range(BK // 16):
-            acc = ptx.wgmma_m64n128k16_f32_bf16(acc, desc_a + i * NEXT_K, desc_b + i * NEXT_K, 1)
-        ptx.wgmma_commit_group()
-        ptx.wgmma_wait_group(1)  # the step before is multiplied: its stage is free
-        following = step + STAGES - 1
-        if tid == 0 and following < steps:
-            load_stage(a, b, full, (stage + STAGES - 1) % STAGES, a_map, b_map, following, row, column)
-        stage += 1
-        if stage == STAGES:
-            stage = 0
-            parity ^= 1
-    ptx.wgmma_wait_group(0)
-    store_accumulator(acc, BN // 2, c, row, column, tid)
+@cache
+def with_stages(STAGES: int) -> Kernel:
+    """The kernel with a ring of so many stages: from 2 on."""
+
+    @kernel
+    def gemm_pipelined(a_map, b_map, c, k):
+        """C = A B' for one tile of C a CTA; grid (n / BN, m / BM)."""
+        a = cuda.shared.array((STAGES, BM, BK), np.uint16, alignment=1024)
+        b = cuda.shared.array((STAGES, BN, BK), np.uint16, alignment=1024)
+        full = ptx.mbarrier_array(STAGES)
+        tid = cuda.threadIdx.x
+        row = cuda.blockIdx.y * BM
+        column = cuda.blockIdx.x * BN
+        steps = (k + BK - 1) // BK
+        if tid == 0:
+            for stage in range(STAGES):
+                ptx.mbarrier_init(full[stage], 1)
+            ptx.fence_mbarrier_init()
+            for step in range(min(STAGES - 1, steps)):
+                load_stage(a, b, full, step, a_map, b_map, step, row, column)
+        cuda.syncthreads()
+        acc = ptx.wgmma_zero_128()
+        stage = 0
+        parity = 0
+        for step in range(steps):
+            ptx.mbarrier_wait_parity(full[stage], parity)
+            desc_a = ptx.wgmma_descriptor(a[stage], Swizzle.B128, BYTES_8_ROWS)
+            desc_b = ptx.wgmma_descriptor(b[stage], Swizzle.B128, BYTES_8_ROWS)
+            ptx.wgmma_fence()
+            for i in range(BK // 16):
+                acc = ptx.wgmma_m64n128k16_f32_bf16(acc, desc_a + i * NEXT_K, desc_b + i * NEXT_K, 1)
+            ptx.wgmma_commit_group()
+            ptx.wgmma_wait_group(1)  # the step before is multiplied: its stage is free
+            following = step + STAGES - 1
+            if tid == 0 and following < steps:
+                load_stage(a, b, full, (stage + STAGES - 1) % STAGES, a_map, b_map, following, row, column)
+            stage += 1
+            if stage == STAGES:
+                stage = 0
+                parity ^= 1
+        ptx.wgmma_wait_group(0)
+        store_accumulator(acc, BN // 2, c, row, column, tid)
+
+    return gemm_pipelined
+
+
+gemm_pipelined = with_stages(4)
+
+
+def launch_of(a: Any, b: Any, c: Any, stages: int = 4) -> dict[str, Any]:
+    """How to launch it for these bf16 matrices: the kernel, and the arguments of `run` or `prepare`."""
+    (m, k), n = a.shape, b.shape[0]
+    args = (bf16_map(a, BM, BK), bf16_map(b, BN, BK), c, k)
+    return {"kernel": with_stages(stages), "grid": (-(-n // BN), -(-m // BM)), "block": THREADS, "args": args}
 
 
 def demonstrate(on: str) -> list[Shown]:
-    """More steps than stages, and a single one."""
+    """More steps than stages, two and four; and a single step."""
     results = []
-    for m, n, k in ((64, 128, 448), (72, 136, 40)):
+    for stages, (m, n, k) in ((2, (64, 128, 320)), (4, (64, 128, 448)), (4, (72, 136, 40))):
         a, b, c = small_integers(m, k, 1), small_integers(n, k, 2), np.zeros((m, n), np.uint16)
-        args = (bf16_map(a, BM, BK), bf16_map(b, BN, BK), c, k)
-        run = gemm_pipelined.run((-(-n // BN), -(-m // BM)), THREADS, args, on=on)
-        results.append(shown("gemm_pipelined", run, a, b, c))
+        how = launch_of(a, b, c, stages)
+        run = how.pop("kernel").run(on=on, **how)
+        results.append(shown(f"gemm_pipelined, {stages} stages", run, a, b, c))
     return results
 
 

@@ -9,6 +9,8 @@ Run        python -m tmalab.kernels.gemm_warp_specialized            (simulator)
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import cuda
 
@@ -76,13 +78,20 @@ def gemm_warp_specialized(a_map, b_map, c, k):
         store_accumulator(acc, BN // 2, c, row + warpgroup * 64, column, tid % 128)
 
 
+def launch_of(a: Any, b: Any, c: Any) -> dict[str, Any]:
+    """How to launch it for these bf16 matrices: the kernel, and the arguments of `run` or `prepare`."""
+    (m, k), n = a.shape, b.shape[0]
+    args = (bf16_map(a, BM, BK), bf16_map(b, BN, BK), c, k)
+    return {"kernel": gemm_warp_specialized, "grid": (-(-n // BN), -(-m // BM)), "block": THREADS, "args": args}
+
+
 def demonstrate(on: str) -> list[Shown]:
     """More steps than stages, and a single one."""
     results = []
     for m, n, k in ((128, 128, 448), (136, 120, 40)):
         a, b, c = small_integers(m, k, 1), small_integers(n, k, 2), np.zeros((m, n), np.uint16)
-        args = (bf16_map(a, BM, BK), bf16_map(b, BN, BK), c, k)
-        run = gemm_warp_specialized.run((-(-n // BN), -(-m // BM)), THREADS, args, on=on)
+        how = launch_of(a, b, c)
+        run = how.pop("kernel").run(on=on, **how)
         results.append(shown("gemm_warp_specialized", run, a, b, c))
     return results
 

@@ -11,7 +11,7 @@ shared memory, and before it exits while peers may still touch its own, all meet
 from __future__ import annotations
 
 from tmalab.ptx.instruction import instruction
-from tmalab.ptx.operands import U32
+from tmalab.ptx.operands import U32, Shared
 
 
 @instruction("mov.u32 $result, %cluster_ctarank;", pure=True)
@@ -24,6 +24,16 @@ def cluster_ctarank(thread) -> U32:
 def cluster_nctarank(thread) -> U32:
     """The number of CTAs in this cluster; 1 where there is no cluster. Source: PTX ISA, %cluster_nctarank."""
     return thread.cluster.nctarank()
+
+
+@instruction("mapa.shared::cluster.u32 $result, $place, $cta_rank;", pure=True)
+def mapa(thread, place: Shared, cta_rank: U32) -> U32:
+    """The address of the same place in the CTA of rank `cta_rank`, in the cluster's window of shared memory.
+
+    Operations on a peer take a place of the own CTA and the rank, and map by themselves; this shows what they do. The
+    result is no address within this CTA. Source: PTX ISA, mapa.
+    """
+    return thread.cluster.mapa(place, cta_rank)
 
 
 @instruction("barrier.cluster.arrive.release;")

@@ -47,10 +47,32 @@ def fence_mbarrier_init(thread) -> None:
     thread.fences.mbarrier_init()
 
 
+@instruction("fence.acq_rel.cta;")
+def fence_acq_rel_cta(thread) -> None:
+    """Acquire and release at CTA scope, for relaxed operations and atomics beside it. Source: PTX ISA, fence."""
+    thread.fences.acq_rel("cta")
+
+
 @instruction("fence.acq_rel.cluster;")
 def fence_acq_rel_cluster(thread) -> None:
-    """Acquire and release at cluster scope, for relaxed operations beside it. Source: PTX ISA, fence."""
-    thread.fences.acq_rel_cluster()
+    """Acquire and release at cluster scope, for relaxed operations and atomics beside it. Source: PTX ISA, fence."""
+    thread.fences.acq_rel("cluster")
+
+
+@instruction("fence.acq_rel.gpu;")
+def fence_acq_rel_gpu(thread) -> None:
+    """Acquire and release at the scope of the GPU, for relaxed operations and atomics beside it.
+
+    What CTAs hand over through global memory takes one before the atomic that tells, and one after the atomic that
+    hears of it. `cuda.threadfence()` is the same. Source: PTX ISA, fence.
+    """
+    thread.fences.acq_rel("gpu")
+
+
+@instruction("fence.acq_rel.sys;")
+def fence_acq_rel_sys(thread) -> None:
+    """fence_acq_rel_gpu towards the host and other GPUs as well. Source: PTX ISA, fence."""
+    thread.fences.acq_rel("gpu")
 
 
 @instruction("fence.proxy.tensormap::generic.acquire.gpu [$tensor_map], 128;")

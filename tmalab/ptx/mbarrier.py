@@ -77,9 +77,12 @@ def mbarrier_pending_count(thread, state: State) -> U32:
     return thread.mbarriers.pending_count(state)
 
 
-@instruction(
-    "{ .reg .pred done; WAIT: mbarrier.try_wait.parity.shared::cta.b64 done, [$bar], $parity; @!done bra WAIT; }"
+_UNTIL_DONE = (
+    "{ .reg .pred done; WAIT: mbarrier.try_wait.parity%s.shared::cta.b64 done, [$bar], $parity; @!done bra WAIT; }"
 )
+
+
+@instruction(_UNTIL_DONE % "")
 def mbarrier_wait_parity(thread, bar: Shared, parity: U32) -> None:
     """Wait until the phase of this parity has completed: `while not mbarrier_try_wait_parity(bar, parity): pass`.
 
@@ -87,6 +90,15 @@ def mbarrier_wait_parity(thread, bar: Shared, parity: U32) -> None:
     phase's arrivals and copies wrote is visible afterwards. Source: PTX ISA, mbarrier.try_wait.
     """
     thread.mbarriers.wait_parity(bar, parity)
+
+
+@instruction(_UNTIL_DONE % ".acquire.cluster")
+def mbarrier_wait_parity_cluster_scope(thread, bar: Shared, parity: U32) -> None:
+    """mbarrier_wait_parity with acquire at cluster scope: what threads of other CTAs wrote is visible as well.
+
+    They arrive with `mbarrier_arrive_cluster_cluster_scope`. Source: PTX ISA, mbarrier.try_wait.
+    """
+    thread.mbarriers.wait_parity(bar, parity, scope="cluster")
 
 
 # The forms of an operation that orders memory: suffix of the name, PTX qualifier, does it order, scope, what to tell.

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tmalab.simulator.arrays import ADDRESS_SHIFT, KIND_BITS, SAME, SIZE_SHIFT, WRITE
+from tmalab.simulator.context import now
 from tmalab.simulator.records import RECORD
 from tmalab.simulator.thread_checks import Batch, parents, plainly_ordered
 
@@ -39,7 +40,6 @@ class Track:
         self.entries: list[int] = []
         self.places: list[int] = []
         self.stops: list[int] = []
-        self.seen = 0  # entries that belong to a closed segment
         self.shadow: Shadow | None = None
         self.note: Callable[[int], None] = self.entries.append
         self.noting_lines = False
@@ -89,6 +89,7 @@ class AccessLog:
             if not track:
                 space.note = deque(maxlen=0).append
         self.was_long = False  # whether a thread has made very many accesses without letting go
+        self._seen = 0  # accesses that belong to a closed segment
         self._segments: list[int] = []  # for each, the row of its thread
         self._owed: list[int] = []  # segments whose clocks are not copied yet, since they stand still
 
@@ -96,6 +97,7 @@ class AccessLog:
         """Log for a cluster from now on. `numbers`: for each row of its threads, the thread's number in the grid."""
         self._clocks, self._cluster, self._live_rows, self._numbers = clocks, cluster, live_rows, numbers
         self._met = True  # whether all threads have met since the last check, and nothing was logged before they did
+        self._left = False  # whether a thread has exited that had accessed anything: it meets nobody
         self._copies = np.empty((SEGMENTS, clocks.order.shape[1]), np.int32)  # of the clock of each segment
         self._narrow_copies: list[np.ndarray] | None = None  # the same of the narrow clocks, once they differ
 
@@ -115,12 +117,15 @@ class AccessLog:
         and is copied then, or never (`settle`, `all_meet`): that saves 1 us a thread and meeting."""
         if self._narrow_copies is not None:
             self.cut(thread)
-            return
-        size = self._end(thread)
-        if size:
+        elif size := self._end(thread):
             self._owed.append(len(self._segments) - 1)
             if size > BATCH:
                 self.check()
+
+    def exited(self, thread: SimThread) -> None:
+        """End the last segment of a thread, whose clock stands still for ever."""
+        self.pause(thread)
+        self._left = self._left or thread.segments > 0
 
     def settle(self) -> None:
         """The clocks of threads that have paused are about to change."""
@@ -138,7 +143,7 @@ class AccessLog:
         """Keep the beginning of the running thread's segment: of an endless loop there may be millions of accesses."""
         self.was_long = self.was_long or self.size > LONG
         for track in (self.shared, self.world):
-            end = min(track.seen + BATCH, len(track.entries))
+            end = min((track.stops[-1] if track.stops else 0) + BATCH, len(track.entries))
             del track.entries[end:], track.places[end:]
 
     @property
@@ -159,10 +164,12 @@ class AccessLog:
         """They have met: what was before is behind them."""
         if self.size > SMALL:
             self.check()
-        self._met = not self._segments and not copies
+        self._met = not self._segments and not copies and not self._left
 
     def check(self, plainly: bool = False) -> None:
         """Check what has been logged, in the order of the run. `plainly`: between two meetings of all threads."""
+        if self.size > self._seen:  # of the running thread, which goes on
+            self.cut(now.thread)
         self._met = False
         if not self._segments:
             return
@@ -174,7 +181,7 @@ class AccessLog:
                     self._check_closely(track, entries, segments, narrow)
             for part in (track.entries, track.places, track.stops):
                 part.clear()
-            track.seen = 0
+        self._seen = 0
         self._segments.clear()
         self._owed.clear()
         if plainly:
@@ -196,15 +203,17 @@ class AccessLog:
         """End a segment. Returns how many accesses are logged; 0 where the segment has none and is dropped."""
         shared, world = self.shared, self.world
         in_shared, in_world = len(shared.entries), len(world.entries)
-        if in_shared == shared.seen and in_world == world.seen:
+        size = in_shared + in_world
+        if size == self._seen:
             return 0
-        self.was_long = self.was_long or in_shared + in_world - shared.seen - world.seen > LONG
+        if size > LONG:
+            self.was_long = self.was_long or size - self._seen > LONG
         self._segments.append(thread.row)
         shared.stops.append(in_shared)
         world.stops.append(in_world)
-        shared.seen, world.seen = in_shared, in_world
+        self._seen = size
         thread.segments += 1
-        return in_shared + in_world
+        return size
 
     def _narrow_clocks(self) -> np.ndarray | None:
         if not self._narrow_copies:

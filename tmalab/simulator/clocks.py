@@ -66,6 +66,11 @@ class Clocks:
         matrix = self.matrix
         np.maximum(matrix[:, into], matrix[:, source], out=matrix[:, into])
 
+    def join_common(self, into: int, one: int, other: int) -> None:
+        """`into` learns what two rows both know, in every plane."""
+        matrix = self.matrix
+        np.maximum(matrix[:, into], np.minimum(matrix[:, one], matrix[:, other]), out=matrix[:, into])
+
     def meet(self, rows: list[int] | slice) -> None:
         """All of these learn what any of them knows, in every plane."""
         together = self.matrix[:, rows].max(axis=1)
@@ -74,6 +79,15 @@ class Clocks:
     def gather(self, into: int, rows: list[int]) -> None:
         """`into` holds what any of these knows, and nothing else."""
         self.matrix[:, into] = self.matrix[:, rows].max(axis=1)
+
+    def gather_common(self, into: int, rows: list[int]) -> None:
+        """`into` holds what these threads do together: it is ordered after what all of them are, and after what each
+        has done itself; fences of any of them count."""
+        self.gather(into, rows)
+        for plane in self._ordering():
+            common = self.matrix[plane, rows].min(axis=0)
+            common[rows] = self.matrix[plane, into, rows]
+            self.matrix[plane, into] = common
 
     def tell_all(self, rows: list[int], source: int) -> None:
         """All of these learn what `source` knows, in every plane."""
@@ -99,10 +113,13 @@ class Clocks:
         for plane in self._executed():
             self.matrix[plane, row, row] += 1
 
-    def tick_all(self, rows: list[int]) -> None:
+    def tick_all(self, rows: list[int] | slice) -> None:
         """A new segment of each of these threads."""
         for plane in self._executed():
-            self.matrix[plane, rows, rows] += 1
+            if isinstance(rows, slice):  # 3 us for 256 threads, where a list takes 40
+                np.einsum("ii->i", self.matrix[plane, rows, rows])[:] += 1
+            else:
+                self.matrix[plane, rows, rows] += 1
 
     def fence(self, row: int, spaces: tuple[str, ...]) -> None:
         """Carry all that a thread is ordered after, itself included, to the asynchronous proxy in some spaces."""
@@ -125,13 +142,18 @@ class Clocks:
         """Whether `row` was executed after a tick of a dimension."""
         return self.matrix[self.planes.get(EXECUTION, 0), row, dimension] >= tick
 
-    def executed_until(self, row: int, dimension: int) -> int:
-        """The last tick of a dimension after which `row` was executed."""
-        return int(self.matrix[self.planes.get(EXECUTION, 0), row, dimension])
-
     def executed_by_any(self, rows: slice, dimension: int, tick: int) -> bool:
         """Whether one of some rows was executed after a tick of a dimension."""
         return bool((self.matrix[self.planes.get(EXECUTION, 0), rows, dimension] >= tick).any())
+
+    def executed(self, row: int) -> np.ndarray:
+        """A copy of what `row` was executed after."""
+        return self.matrix[self.planes.get(EXECUTION, 0), row].copy()
+
+    def learn_executed(self, row: int, clock: np.ndarray) -> None:
+        """`row` was executed after all that a clock knew."""
+        plane, width = self._plane(EXECUTION), len(clock)
+        np.maximum(self.matrix[plane, row, :width], clock, out=self.matrix[plane, row, :width])
 
     def knows(self, row: int, dimension: int, tick: int) -> bool:
         """Whether `row` is ordered after a tick of a dimension."""
@@ -154,6 +176,10 @@ class Clocks:
     def known_to_any(self, rows: list[int] | slice) -> np.ndarray:
         """The ticks that one of these rows knows."""
         return self.order[rows].max(axis=0)
+
+    def _ordering(self) -> tuple[int, ...]:
+        """The planes that say what a row is ordered after."""
+        return (0,)
 
     def _executed(self) -> tuple[int, ...]:
         return (0,) if EXECUTION not in self.planes else (0, self.planes[EXECUTION])

@@ -10,6 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tmalab.simulator.context import current_thread
+from tmalab.simulator.memory import WINDOW
+from tmalab.simulator.peers import cta_of_rank
 from tmalab.simulator.waits import ClusterBarrierWait
 
 if TYPE_CHECKING:
@@ -34,6 +36,11 @@ class ClusterBarrier:
     def nctarank(self) -> int:
         """%cluster_nctarank"""
         return len(self._cluster.ctas)
+
+    def mapa(self, place: int, rank: int) -> int:
+        """mapa.shared::cluster"""
+        cta_of_rank(current_thread(), rank)
+        return place + rank * WINDOW
 
     def barrier_arrive(self, release: bool = True) -> None:
         """barrier.cluster.arrive"""

@@ -42,15 +42,6 @@ class ClusterClocks(Clocks):
 
     # Execution.
 
-    def executed(self, row: int) -> np.ndarray:
-        """A copy of what `row` was executed after."""
-        return self.matrix[self.planes.get(EXECUTION, 0), row].copy()
-
-    def learn_executed(self, row: int, clock: np.ndarray) -> None:
-        """`row` was executed after all that a clock knew."""
-        plane, width = self._plane(EXECUTION), len(clock)
-        np.maximum(self.matrix[plane, row, :width], clock, out=self.matrix[plane, row, :width])
-
     def knows_start(self, row: int, threads: slice) -> bool:
         """Whether `row` was executed after anything that one of some threads did."""
         return bool(self.matrix[self.planes.get(EXECUTION, 0), row, threads].any())
@@ -71,6 +62,9 @@ class ClusterClocks(Clocks):
     def knows_init(self, row: int, by: int, tick: int) -> bool:
         """Whether `row` knows of the inits of thread `by` in a segment, as released to the cluster."""
         return INITS in self.planes and bool(self.matrix[self.planes[INITS], row, by] >= tick)
+
+    def _ordering(self) -> tuple[int, ...]:
+        return (0, self.planes[NARROW]) if NARROW in self.planes else (0,)
 
     def _executed(self) -> tuple[int, ...]:
         return (0, *(self.planes[name] for name in self.COPIES_OF_ORDER if name in self.planes))

@@ -6,6 +6,7 @@ the lines they are about, with a count.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,6 +45,7 @@ class Collector:
         self._warnings: list[str] = []
         self._read_too_early: set[int] = set()  # copies
         self._garbage: dict[int, np.ndarray] = {}  # address in shared memory: the read of what nobody had written
+        self.first_met: Callable[[Hazard], None] = lambda hazard: None  # is told of each hazard at once
 
     def tell(self, name: str, **facts: Any) -> None:
         """A thread does something wrong, or a barrier shows it."""
@@ -161,6 +163,7 @@ class Collector:
         fix = _sentence(name, variant, "fix", words)
         self._ranks[key] = words.get("rank", RANKS.get(name, COMMON))
         self._hazards[key] = Hazard(name, "\n".join(sentences), accesses, fix, count, _details(words))
+        self.first_met(self._hazards[key])
 
 
 def _sentence(name: str, variant: str, part: str, words: dict[str, Any]) -> str:

@@ -83,6 +83,8 @@ def unordered_name(conflict: Conflict, earlier: str, later: str, waited_in_vain:
         return "data-race"
     if conflict.one_copy_by_two:
         return "multiple-issue"
+    if conflict.space == "global" and conflict.between_clusters:
+        return "data-race"
     name = UNORDERED_NAMES.get(key, "data-race")
     if name == "store-not-waited":
         return _of_store(conflict, later)
@@ -138,14 +140,12 @@ def _kind_of_race(conflict: Conflict) -> str:
     if {int(conflict.earlier["how"]), int(conflict.later["how"])} == {ATOMIC_ACCESS, REDUCTION}:
         return "atomic"
     if conflict.between_clusters:
-        return "grid"
+        return "handed" if conflict.run.together else "grid"
     return "cluster" if conflict.between_ctas else ""
 
 
 def _of_store(conflict: Conflict, later: str) -> str:
     """A store whose write is not known: never committed, not waited for, or waited for by one that nothing orders."""
-    if conflict.between_clusters:
-        return "data-race"
     copy = conflict.run.copies[int(conflict.earlier["copy"])]
     groups = copy.cta.bulk_groups
     if later != STORE and groups.is_open(copy):

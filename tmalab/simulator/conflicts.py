@@ -73,7 +73,11 @@ class Conflict:
     @property
     def between_clusters(self) -> bool:
         """Whether the earlier access was made in another cluster, which nothing in the kernel orders."""
-        return bool(self.earlier["cluster"] != self.run.cluster.number)
+        company = self.run.cluster
+        if self.earlier["cluster"] != company.number:
+            return True
+        one, other = (company.cta(self.number_of_cta(record)) for record in (self.earlier, self.later))
+        return one.cluster is not other.cluster
 
     @property
     def one_copy_by_two(self) -> bool:
@@ -215,7 +219,8 @@ def _access(conflict: Conflict, record: np.ndarray, writes: bool, is_later: bool
     place = run.source.places[int(record["place"])]
     return Access(
         who, does, kind, int(record["thread"]), *(place or (None, None)), conflict.space, array, index,
-        conflict.place_in_memory, found.array.itemsize if found else 1, note,
+        conflict.place_in_memory, found.array.itemsize if found else 1, note, int(record["copy"]),
+        int(record["tick"]) if role == THREAD else 0,
     )  # fmt: skip
 
 

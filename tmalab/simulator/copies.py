@@ -87,14 +87,15 @@ class CpAsync(Copy):
 
 
 class LateArrive(Copy):
-    """cp.async.mbarrier.arrive: an arrive once all earlier cp.async of the thread have landed."""
+    """cp.async.mbarrier.arrive: an arrive once all earlier cp.async of the thread have landed. `counted`: by the count
+    of mbarrier_init, not by one more that was added for it."""
 
     role = "cpasync"
 
-    def __init__(self, thread: SimThread, barrier: Barrier, dimension: int, order: int):
+    def __init__(self, thread: SimThread, barrier: Barrier, dimension: int, order: int, counted: bool):
         super().__init__(thread)
-        self.barrier, self.dimension, self.order = barrier, dimension, order
-        self._seen = thread.cta.clocks.executed_until(thread.row, barrier.dimension)
+        self.barrier, self.dimension, self.order, self.counted = barrier, dimension, order, counted
+        self.issued_after = thread.cta.clocks.executed(thread.row)
 
     @property
     def can_move(self) -> bool:
@@ -109,7 +110,7 @@ class LateArrive(Copy):
         return None
 
     def move(self) -> bool:
-        self.cta.mbarriers.arrive_for(self.barrier, self.thread, self.dimension, self.order, self._seen, self.place)
+        self.cta.mbarriers.arrive_for(self)
         return True
 
 

@@ -70,7 +70,7 @@ class CpAsyncGroups:
             mbarrier_rules.promised(barrier, thread, of_copies=True)
             barrier.machine.pending_count += 1
         copies = self._of(thread)
-        late = LateArrive(thread, barrier, copies.dimension, copies.issued)
+        late = LateArrive(thread, barrier, copies.dimension, copies.issued, counted=noinc)
         self._cta.cluster.in_flight.append(late)
         if self._cta.run.policy.landing == "earliest":
             self._cta.run.land(late)

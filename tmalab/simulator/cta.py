@@ -1,29 +1,23 @@
-"""A CTA, and the cluster of CTAs that runs together: threads, memory and units, and the clocks that order them."""
+"""A CTA, and its cluster: threads, memory and units."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from tmalab.simulator.arrays import Array
 from tmalab.simulator.bulk_groups import BulkGroups
-from tmalab.simulator.clocks import Clocks
 from tmalab.simulator.cluster_barrier import ClusterBarrier
-from tmalab.simulator.cluster_clocks import ClusterClocks
-from tmalab.simulator.copies import LateArrive
 from tmalab.simulator.copy_engine import CopyEngine
 from tmalab.simulator.cp_async import CpAsyncGroups
 from tmalab.simulator.cta_barriers import CtaBarriers
 from tmalab.simulator.fences import Fences
 from tmalab.simulator.maps import Maps
-from tmalab.simulator.memory import WINDOW, SharedLayout, SharedMemory
+from tmalab.simulator.memory import WINDOW, SharedMemory
 from tmalab.simulator.naming import barrier_name, cta_name
 from tmalab.simulator.peers import Peers
 from tmalab.simulator.register_pool import RegisterPool
 from tmalab.simulator.remote_mbarriers import ClusterMbarriers
-from tmalab.simulator.shadow import Shadow
 from tmalab.simulator.threads import Dim3, SimThread, len_of
 from tmalab.simulator.tiles import Tiles
 from tmalab.simulator.together import Together
@@ -33,11 +27,8 @@ from tmalab.simulator.wgmma import TensorCore
 from tmalab.texts import text
 
 if TYPE_CHECKING:
-    from tmalab.simulator.copies import Copy
+    from tmalab.simulator.company import Company
     from tmalab.simulator.loads import Load
-    from tmalab.simulator.simulation import Simulation
-
-COARSE_GRAIN = 16  # bytes: the shadow looks closer as arrays of smaller elements come
 
 
 class Cta:
@@ -45,7 +36,7 @@ class Cta:
 
     number      its linear number in the grid; `index3` its x, y, z
     rank        its rank in the cluster
-    rows        its threads' rows in the cluster's clocks, from `first_row` on
+    rows        its threads' rows in the company's clocks, from `first_row` on
     space       its shared memory, as the clocks call it
     """
 
@@ -54,9 +45,10 @@ class Cta:
         self.run, self.cluster, self.clocks, self.index3, self.rank = run, cluster, cluster.clocks, index3, rank
         grid = run.launch.grid
         self.number = index3.x + grid[0] * (index3.y + grid[1] * index3.z)
-        self.first_row = 1 + rank * len_of(run.launch.block)
+        place = cluster.place * len_of(run.launch.cluster) + rank
+        self.first_row = 1 + place * len_of(run.launch.block)
         self.rows = slice(self.first_row, self.first_row + len_of(run.launch.block))
-        self.space, self.note_offset = f"shared {rank}", rank * WINDOW
+        self.space, self.note_offset = f"shared {place}", place * WINDOW
         self.memory = SharedMemory(run.log.shared, cluster.layout, self.note_offset)
         self.peers, self.maps = Peers(self), Maps(self)
         self.mbarriers = ClusterMbarriers(self)
@@ -75,7 +67,7 @@ class Cta:
 
     def titled(self, name: str) -> str:
         """A name of something in this CTA, with the CTA where its cluster has several."""
-        return name if not self.cluster.has_peers else text("hazards.of-cta", name=name, cta=self.name)
+        return name if self.cluster.company.alone else text("hazards.of-cta", name=name, cta=self.name)
 
     @property
     def name(self) -> str:
@@ -118,51 +110,26 @@ class Cta:
 
 
 class Cluster:
-    """The CTAs that are on the GPU together. They have their clocks in common."""
+    """CTAs that reach each other's shared memory and meet in the cluster barrier. What it shares with other clusters
+    that run at the same time is its company's.
 
-    def __init__(self, run: Simulation, number: int, first: Dim3):
-        self.run, self.number = run, number
-        shape, block = run.launch.cluster, run.launch.block
-        ranks = len_of(shape)
-        self.has_peers = ranks > 1
-        self.clocks = (ClusterClocks if self.has_peers else Clocks)(ranks * len_of(block), run.launch.strict)
-        strict = run.launch.strict
-        self.shadow = Shadow("shared", ranks * WINDOW, COARSE_GRAIN, run.hazards.conflict, strict=strict)
-        run.log.shared.shadow = self.shadow
-        self.in_flight: list[Copy] = []  # copies that have not wholly landed, in the order of their issue
+    place   its number in the company; `number`: that of the company, as accesses are recorded
+    """
+
+    def __init__(self, company: Company, place: int, first: Dim3):
+        self.company, self.run, self.place, self.number = company, company.run, place, company.number
+        self.clocks, self.shadow, self.layout = company.clocks, company.shadow, company.layout
+        self.in_flight, self.finished = company.in_flight, company.finished
+        self.look_at_elements_of, self.has_unknown_copies = company.look_at_elements_of, company.has_unknown_copies
+        shape = self.run.launch.cluster
+        self.has_peers = len_of(shape) > 1
         self.multicasts: dict[int, dict[int, Sequence[Load]]] = {}  # by barrier and issuing thread: the last ones
-        self._ends: dict[int, int] = {}  # dimension: the last tick in it of a copy that perhaps not all know to be done
-        self.barrier, self.layout = ClusterBarrier(self), SharedLayout()
+        self.barrier = ClusterBarrier(self)
         self.ctas: list[Cta] = []
-        for rank in range(ranks):
+        for rank in range(len_of(shape)):
             within = Dim3.at(rank, shape)
             self.ctas.append(Cta(self, Dim3(*(a + b for a, b in zip(first, within))), rank))
-        numbers = np.array([0] + [thread.number for thread in self.threads])
-        run.log.begin(self.clocks, number, self._live_rows, numbers)
 
     @property
     def threads(self) -> list[SimThread]:
         return [thread for cta in self.ctas for thread in cta.threads]
-
-    def look_at_elements_of(self, size: int) -> None:
-        """Arrays with elements of this size (bytes) are used."""
-        if size < self.shadow.grain:
-            self.run.log.check()
-            self.shadow.refine(size)
-
-    def finished(self, copy: Copy) -> None:
-        """A copy has wholly landed. What is kept of it does not grow with the number of copies."""
-        self.in_flight.remove(copy)
-        if copy.end is not None:
-            dimension, tick = copy.end
-            self._ends[dimension] = max(tick, self._ends.get(dimension, 0))
-
-    def has_unknown_copies(self, meeting: list[int] | slice) -> bool:
-        """Whether there is a copy that none of the rows which meet knows to be done."""
-        if self._ends:
-            known = self.clocks.known_to_any(meeting)
-            self._ends = {dimension: tick for dimension, tick in self._ends.items() if known[dimension] < tick}
-        return bool(self._ends) or any(not isinstance(copy, LateArrive) for copy in self.in_flight)
-
-    def _live_rows(self) -> list[int]:
-        return [thread.row for cta in self.ctas for thread in cta.threads if not thread.exited]

@@ -6,7 +6,7 @@ comes to the next use of a named barrier must know that the last one is over, or
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tmalab.simulator.context import current_thread
 from tmalab.simulator.errors import KernelError
@@ -24,12 +24,15 @@ BARRIERS = 16
 class Meeting:
     """One use of one barrier."""
 
+    __slots__ = ("arrived", "came", "row", "sites", "threads", "wait", "waiting")
+
     def __init__(self, id: int, threads: int | None):
         self.threads = threads  # how many it is for; None: all that live
         self.wait = CtaBarrierWait(id, threads)
         self.waiting: list[SimThread] = []
         self.arrived = 0  # by bar.arrive
         self.came: dict[SimThread, int] = {}  # each in which of its segments
+        self.sites: dict[SimThread, Any] = {}  # where in the source each waits, if that may differ within a warp
         self.row: int | None = None  # of the clocks: what those have given
 
 
@@ -37,15 +40,28 @@ class CtaBarriers:
     """The barriers of one CTA."""
 
     def __init__(self, cta: Cta):
-        self._cta, self._log, self._pause = cta, cta.run.log, cta.run.log.pause
+        self._cta, self._log = cta, cta.run.log
+        self._pause, self._leave = cta.run.log.pause, cta.run.scheduler.leave
+        self._looks_at_sites = cta.run.branches_at_barriers
         self._meetings: dict[int, Meeting] = {}
         self._rows: dict[int, int] = {}
         self._over: dict[int, tuple[int, int]] = {}  # named barriers: a dimension of the clocks, and uses that are over
         self._last: dict[int, Meeting] = {}  # named barriers: their last use that is over
+        self._in_vain: dict[int, tuple[SimThread, int]] = {}  # named barriers that nobody waits in: who came, where
+        self._waited: set[int] = set()  # named barriers in which a thread has waited
 
     def sync_all(self, thread: SimThread) -> None:
         """syncthreads: wait for all threads of the CTA that have not exited."""
-        self._sync(thread, 0, None)
+        meeting = self._meetings.get(0)
+        plain = meeting is not None and meeting.threads is None and not meeting.arrived and not self._looks_at_sites
+        if not plain or len(meeting.waiting) + 1 == self._cta.alive:
+            self._sync(thread, 0, None)
+        else:  # the common case, as short as can be: others are still to come
+            self._pause(thread)
+            meeting.waiting.append(thread)
+            thread.refusals = 0
+            thread.waiting = meeting.wait
+            self._leave(thread)
 
     def sync(self, id: int, threads: int) -> None:
         """bar.sync id, threads."""
@@ -57,6 +73,8 @@ class CtaBarriers:
         meeting = self._meeting(thread, id, threads)
         thread.cut()
         meeting.arrived += 1
+        if id not in self._waited:
+            self._in_vain[id] = thread, thread.run.place_number()
         meeting.row = self._row(id)
         self._cta.clocks.join(meeting.row, thread.row)
         thread.release()
@@ -67,6 +85,9 @@ class CtaBarriers:
     def exited(self, thread: SimThread) -> None:
         """A thread is gone: syncthreads no longer waits for it."""
         self._finish_if_complete(0)
+        for id, (last, place) in self._in_vain.items() if not self._cta.alive else ():
+            if not thread.run.may_wait_in(id):
+                last.tell("barrier-mismatch", id=id, unwaited=True, place=place)
 
     def missing(self, id: int) -> int:
         """How many threads a barrier still waits for."""
@@ -99,6 +120,11 @@ class CtaBarriers:
         self._pause(thread)
         waiting = meeting.waiting
         waiting.append(thread)
+        if threads is not None:
+            self._waited.add(id)
+            self._in_vain.pop(id, None)
+        elif thread.run.branches_at_barriers:
+            meeting.sites[thread] = thread.run.source.site()
         if len(waiting) + meeting.arrived < self._wanted(meeting):
             thread.wait(meeting.wait)
         else:
@@ -115,14 +141,24 @@ class CtaBarriers:
 
     def _finish(self, id: int) -> None:
         meeting = self._meetings.pop(id)
+        if meeting.sites:
+            self._look_for_branches(meeting)
         self._exchange(meeting)
         self._cta.run.scheduler.wake(meeting.waiting)
+
+    def _look_for_branches(self, meeting: Meeting) -> None:
+        """syncthreads is bar.sync, for whole warps at one place of the program; barrier.sync is not."""
+        sites: dict[int, Any] = {}  # by warp
+        for thread, site in meeting.sites.items():
+            if sites.setdefault(thread.warp, site) != site:
+                thread.tell("partial-warp", operation="syncthreads", apart=True)
+                return
 
     def _exchange(self, meeting: Meeting) -> None:
         """Those who wait learn what all participants know, and begin a new segment."""
         cta, clocks, log = self._cta, self._cta.clocks, self._log
         rows = [thread.row for thread in meeting.waiting]
-        everybody = 0 < len(rows) == cta.alive and not cta.cluster.has_peers
+        everybody = 0 < len(rows) == cta.alive and cta.cluster.company.alone
         where = cta.rows if len(rows) == len(cta.threads) else rows
         if everybody:
             log.all_meet(cta.cluster.has_unknown_copies(where))
@@ -136,8 +172,10 @@ class CtaBarriers:
             clocks.clear(meeting.row)
         if not rows:  # all have only arrived: nobody learns anything
             return
+        if cta.fences.has_seen:
+            cta.fences.take_at_barrier(meeting.waiting)
         clocks.meet(where)
-        clocks.tick_all(rows)
+        clocks.tick_all(where)
         if everybody:
             log.all_met(cta.cluster.has_unknown_copies(where))
 

@@ -80,7 +80,26 @@ def report(threads: list[SimThread]) -> Deadlock:
         waiters.append(waiter)
         lines += sentences
         causes += [cause for cause in found if cause[0] not in {name for name, _ in causes} or cause not in causes]
+    causes += _nobody_begins(list(groups.values()))
     return Deadlock("\n  ".join([text("hazards.deadlock"), *lines]), waiters, causes)
+
+
+def _nobody_begins(groups: list[list[SimThread]]) -> list[tuple[str, dict[str, Any]]]:
+    """Threads that wait for one another's first arrivals, on barriers on which nothing has happened: the fewest of them
+    are likely to be those who should begin, and not wait on a fresh barrier."""
+    first = [group for group in groups if all(map(_waits_for_the_first_phase, group))]
+    on_barriers = sum(isinstance(group[0].waiting, MbarrierWait) for group in groups)
+    if len(first) < 2 or len(first) < on_barriers or len({group[0].waiting.barrier for group in first}) < 2:
+        return []
+    thread = min(first, key=len)[0]
+    return [("wrong-parity", {"thread": thread, "barrier": thread.waiting.barrier, "circle": True})]
+
+
+def _waits_for_the_first_phase(thread: SimThread) -> bool:
+    wait = thread.waiting
+    if not isinstance(wait, MbarrierWait) or wait.parity != 0:
+        return False
+    return wait.barrier.machine.phase == 0 and wait.barrier.at_rest and wait.barrier.address not in thread.waits
 
 
 def _key(thread: SimThread) -> tuple[Any, Place | None]:
@@ -183,7 +202,11 @@ def causes_of(barrier: Barrier, thread: SimThread) -> list[str]:
     if machine.pending_count and barrier.at_rest and machine.phase and not thread.has_seen(barrier, machine.phase):
         missed = machine.phase > 1 and not thread.has_seen(barrier, machine.phase - 1)
         return causes if barrier.over_arrived else [*causes, "phase-alias" if missed else "wrong-parity"]
-    return [*causes, "missing-arrival"] if machine.pending_count else causes
+    if not machine.pending_count:
+        return causes
+    last = thread.waits.get(barrier.address)
+    missed = barrier.at_rest and last is not None and last.parity is not None and last.skipped
+    return [*causes, *(["phase-alias"] if missed else []), "missing-arrival"]
 
 
 def _on_cta_barrier(group, wait, who, where, at):

@@ -24,13 +24,13 @@ from typing import Any
 from tmalab.buffers import GlobalLayout
 from tmalab.launch import Dim, Kernel, Launch
 from tmalab.maps_in_memory import placed
+from tmalab.progress_bar import Progress, display
 from tmalab.run import Run
 from tmalab.simulator import exploration_report, orders
 from tmalab.simulator.arguments import arrays_of
 from tmalab.simulator.context import running
 from tmalab.simulator.errors import KernelError
 from tmalab.simulator.outcomes import Found, Hazards, Outcome, Outcomes
-from tmalab.simulator.progress import Progress, display
 from tmalab.simulator.simulation import ONE_AT_A_TIME
 from tmalab.simulator.tries import AllOrders, Replay, Seeds, Tries, Try, clean
 from tmalab.texts import text
@@ -204,7 +204,7 @@ class Exploration:
                 if tried is not None:
                     self._add(tried)
                 self.runs, self.seconds = tries.runs, time.monotonic() - began
-                progress.tell(self._part(tries), self.explored, self.failures)
+                progress.tell(self._part(tries), self._progress)
                 if tries.part < 1 and (reached := self._reached()):
                     self.stopped = reached
                     break
@@ -233,6 +233,11 @@ class Exploration:
         if self.limit is not None and self.runs >= self.limit:
             return "runs"
         return "seconds" if self.time_limit is not None and self.seconds >= self.time_limit else None
+
+    def _progress(self, left: str) -> str:
+        """How far it is, for the bar."""
+        counts = {"explored": f"{self.explored:,}", "failing": f"{self.failures:,}"}
+        return text("explore.progress", left=left, **counts) if left else text("explore.progress-unknown", **counts)
 
     def _part(self, tries: Tries) -> float:
         """About which part is done, of all orders or of what the limits allow."""

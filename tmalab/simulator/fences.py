@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tmalab.simulator.context import current_thread
+from tmalab.simulator.handovers import SCOPES, reaches
 
 if TYPE_CHECKING:
     from tmalab.simulator.cta import Cta
@@ -22,8 +23,10 @@ class Fences:
 
     def __init__(self, cta: Cta):
         self._cta = cta
-        self._released: dict[int, int] = {}  # a thread's row: a row with what it knew at its last release fence
-        self._seen: dict[int, int] = {}  # a thread's row: a row with what its relaxed waits have seen
+        self._released: dict[int, dict[str, int]] = {}  # a thread's row: by scope, what it knew at its last fence
+        self.fenced: dict[str, int] = {}  # by scope: a row with what threads of the CTA knew at their fences
+        self._seen: dict[int, dict[Cta, int]] = {}  # a thread's row: what it saw without acquiring, by the giver's CTA
+        self._met: dict[int, dict[Cta, int]] = {}  # of that, what it saw in memory: a barrier will do
         self._inits: dict[int, int] = {}  # a thread's row: its segment at its last fence.mbarrier_init
 
     def proxy_async(self, space: str | None = None) -> None:
@@ -34,14 +37,20 @@ class Fences:
         thread.release()
         thread.run.note(thread, "fence_proxy_async", None, space)
 
-    def acq_rel_cluster(self) -> None:
-        """fence.acq_rel: relaxed waits before it acquire, relaxed arrives after it release."""
+    def acq_rel(self, scope: str) -> None:
+        """fence.acq_rel: relaxed waits and atomics before it acquire, relaxed arrives and atomics after it release,
+        between threads that its scope ("cta", "cluster", "gpu") holds."""
         thread, clocks = current_thread(), self._cta.clocks
         thread.cut()
-        if thread.row in self._seen:
-            clocks.join(thread.row, self._seen[thread.row])
-        self._release_inits(thread)
-        clocks.join(self._row(self._released, thread), thread.row)
+        for cta, row in self._seen.get(thread.row, {}).items():
+            self._acquire(thread, row, reaches(scope, cta, self._cta))
+        if scope != "cta":
+            self._release_inits(thread)
+        for rows in (self._released.setdefault(thread.row, {}), self.fenced):
+            for narrower in SCOPES[: SCOPES.index(scope) + 1]:
+                if narrower not in rows:
+                    rows[narrower] = clocks.new_row()
+                clocks.join(rows[narrower], thread.row)
         thread.release()
 
     def mbarrier_init(self) -> None:
@@ -61,30 +70,55 @@ class Fences:
 
     # Giving and taking.
 
-    def give(self, thread: SimThread, row: int, release: bool) -> None:
-        """A collecting row is given a thread's clock."""
+    def give(self, thread: SimThread, row: int, release: bool, scope: str = "cta") -> None:
+        """A collecting row is given a thread's clock. `scope`: what a fence before a relaxed arrive must have."""
         clocks = self._cta.clocks
         if release:
             clocks.join(row, thread.row)
             return
         clocks.learn_in_execution(row, thread.row)
-        if thread.row in self._released:
-            clocks.join(row, self._released[thread.row])
+        released = self._released.get(thread.row, {})
+        if scope in released:
+            clocks.join(row, released[scope])
 
-    def take(self, thread: SimThread, row: int, acquire: bool) -> None:
-        """A thread takes what a published row holds."""
+    def take(self, thread: SimThread, row: int, acquire: bool, giver: Cta | None = None) -> None:
+        """A thread takes what a published row holds, which threads of `giver` (None: of the same CTA) have given."""
         clocks = self._cta.clocks
         if acquire:
             clocks.join(thread.row, row)
             return
         clocks.learn_in_execution(thread.row, row)
-        clocks.join(self._row(self._seen, thread), row)
+        clocks.join(self._row(self._seen, thread, giver or self._cta), row)
+
+    def saw(self, thread: SimThread, giver: Cta, row: int, is_given: bool) -> None:
+        """A thread finds by an atomic what threads of a CTA have given. `is_given`: their scope reaches this one."""
+        clocks = self._cta.clocks
+        clocks.learn_in_execution(thread.row, row)
+        if is_given:
+            clocks.join(self._row(self._seen, thread, giver), row)
+            clocks.join(self._row(self._met, thread, giver), row)
+        else:
+            self._begin_narrow()
+            clocks.learn_narrowly(thread.row, row)
+
+    @property
+    def has_seen(self) -> bool:
+        """Whether a thread has found by an atomic what others have given."""
+        return bool(self._met)
+
+    def take_at_barrier(self, threads: list[SimThread]) -> None:
+        """Threads meet at a barrier of the CTA, which stands in for a fence."""
+        for thread in threads:
+            for row in self._met.pop(thread.row, {}).values():
+                self._cta.clocks.join(thread.row, row)
+                if thread.run.launch.strict:
+                    thread.run.hazards.doubt("unfenced-atomic", line=thread.place())
 
     def give_to_peer(self, thread: SimThread, barrier: Barrier, release: bool, scope: str) -> None:
         """The barrier of another CTA is given a thread's clock."""
         clocks, from_peers = self._cta.clocks, barrier.rows_for_peers()
         if not release or scope == "cluster":
-            self.give(thread, from_peers.collecting, release)
+            self.give(thread, from_peers.collecting, release, "cluster")
         else:
             self._begin_narrow()
             clocks.learn_narrowly(barrier.collecting, thread.row)
@@ -94,14 +128,14 @@ class Fences:
         if barrier.from_peers is None:
             return
         if not acquire or scope == "cluster":
-            self.take(thread, barrier.from_peers.published, acquire)
+            self.take(thread, barrier.from_peers.published, acquire, self._peer)
         else:
             self._begin_narrow()
             self._cta.clocks.learn_narrowly(thread.row, barrier.from_peers.published)
 
     def give_to_cluster(self, thread: SimThread, row: int, release: bool) -> None:
         """The cluster barrier is given a thread's clock; at least the inits that it has fenced."""
-        self.give(thread, row, release)
+        self.give(thread, row, release, "cluster")
         if release or thread.row not in self._inits:
             return
         if self._cta.cluster.has_peers:
@@ -128,7 +162,21 @@ class Fences:
             "global": ("global",),
         }[space]
 
-    def _row(self, rows: dict[int, int], thread: SimThread) -> int:
-        if thread.row not in rows:
-            rows[thread.row] = self._cta.clocks.new_row()
-        return rows[thread.row]
+    def _acquire(self, thread: SimThread, row: int, reached: bool) -> None:
+        """A thread takes what it has seen; narrowly, where the scope of its fence does not reach the giver."""
+        if reached:
+            self._cta.clocks.join(thread.row, row)
+        else:
+            self._begin_narrow()
+            self._cta.clocks.learn_narrowly(thread.row, row)
+
+    @property
+    def _peer(self) -> Cta:
+        """Another CTA of the cluster."""
+        return next(cta for cta in self._cta.cluster.ctas if cta is not self._cta)
+
+    def _row(self, rows: dict[int, dict[Cta, int]], thread: SimThread, giver: Cta) -> int:
+        mine = rows.setdefault(thread.row, {})
+        if giver not in mine:
+            mine[giver] = self._cta.clocks.new_row()
+        return mine[giver]

@@ -27,9 +27,12 @@ class Fibers:
         self._hub, self._context = getcurrent(), context
         watched = sys.gettrace() is not None or sys.getprofile() is not None  # a greenlet keeps whether it is traced
         self._idle: list[greenlet] = [] if watched else _idle.__dict__.setdefault("fibers", [])
+        self._ready: list[greenlet] = []  # those of this run's hub and context
 
     def take(self) -> greenlet:
         """A fiber; the first thing to send it is the thread that it shall run."""
+        if self._ready:
+            return self._ready.pop()
         while self._idle:
             fiber = self._idle.pop()
             if not fiber.dead:
@@ -43,8 +46,12 @@ class Fibers:
 
     def give_back(self, fiber: greenlet) -> None:
         """Its thread has ended."""
-        if len(self._idle) < KEPT:
-            self._idle.append(fiber)
+        self._ready.append(fiber)
+
+    def close(self) -> None:
+        """The run is over."""
+        self._idle += self._ready[: max(0, KEPT - len(self._idle))]
+        self._ready.clear()
 
 
 def _serve(thread: SimThread | None) -> None:

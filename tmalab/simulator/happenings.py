@@ -141,7 +141,8 @@ class Happenings:
         step.operations.append(_coming(place, self._phases.get(place, 0), missing))
 
     def _at_cluster_barrier(self, step: Step, thread: SimThread, what: str) -> None:
-        place, phase = ("cluster", thread.cta.cluster.number), self._cluster_phases[thread.number]
+        cluster = thread.cta.cluster
+        place, phase = ("cluster", cluster.number, cluster.place), self._cluster_phases[thread.number]
         if what == "cluster_arrive":
             self._cluster_phases[thread.number] += 1
             step.operations.append(Operation(what, place, phase, Role.COUNTS, 1, tells=False))

@@ -96,6 +96,7 @@ class Access:
     array    the array's name; `index` the element's indices, `address` and `bytes` its place and size
     thread   the number in the grid of the thread, or of the one that issued the copy
     file, line   the learner's source
+    copy     number of the copy in its run, or 0; `segment`: of a thread's own access, the segment of the thread
     """
 
     who: str
@@ -110,6 +111,8 @@ class Access:
     address: int | None = None
     bytes: int = 0
     note: str = ""
+    copy: int = 0
+    segment: int = 0
 
 
 @dataclass
@@ -134,6 +137,17 @@ class Hazard:
 
     def __str__(self) -> str:
         return f"{self.message}\n  write:   {self.fix}" if self.fix else self.message
+
+    replaying = None  # what runs the launch again in which it was found (tmalab.simulator.again)
+
+    def show(self) -> Any:
+        """The hazard as a figure to step through: its accesses, the missing edge, the bytes in memory.
+
+        Runs the kernel again. ValueError for a hazard of no simulated run.
+        """
+        from tmalab.figures import HazardFigure
+
+        return HazardFigure(self)
 
     def as_data(self) -> dict[str, Any]:
         """The same as plain data, for JSON."""

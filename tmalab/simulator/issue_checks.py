@@ -117,10 +117,23 @@ class IssueChecks:
             if issuer.own is not None:
                 by_another = generic & ~unknown & fenced & (issuer.own[dimension] < tick)
                 self.tell(FENCED_BY_ANOTHER, by_another, units, earlier, later, writing)
+        if len(self.twins):
+            self._check_twins(units, made, issuer, writes)
         if self.space == "shared" and not writes:
             self.tell(UNINITIALISED, how == NOTHING, units, earlier, later, writing)
         if len(self.reductions) and made["how"] != REDUCTION:
             self._check_reductions_at_issue(units, made, issuer, writes)
+
+    def _check_twins(self, units: np.ndarray, made: np.ndarray, issuer: Issuer, writes: bool) -> None:
+        """A copy against writers of the same value as the last ones, unordered with these."""
+        twins = self.twins.compress(np.isin(self.twins["unit"], units))
+        earlier, unknown = plain(twins), issuer.order[twins["dimension"]] < twins["tick"]
+        unfenced = ~unknown & (issuer.carried[twins["dimension"]] < twins["tick"]) & by_copy(made["how"])
+        later, writing = np.broadcast_to(made, twins.shape), np.full(len(twins), writes)
+        self.tell(UNORDERED, unknown, twins["unit"], earlier, later, writing)
+        self.tell(UNFENCED, unfenced, twins["unit"], earlier, later, writing)
+        if writes:
+            self.forget_twins(units)
 
     def _check_reductions_at_issue(self, units: np.ndarray, made: np.ndarray, issuer: Issuer, writes: bool) -> None:
         """A copy that is no reduction against the reductions before it."""

@@ -48,7 +48,7 @@ class Load(Copy):
         self.tick: int | None = None  # of its barrier: who knows this phase knows that it has landed
         self.read_tick: tuple[int, int] | None = None  # (dimension, tick) of a multicast's read of global memory
         self.mask: int | None = None  # of a multicast
-        self._issued_after = self.cta.clocks.executed(thread.row) if self.cta.cluster.has_peers else None
+        self.issued_after: np.ndarray | None = self.cta.clocks.executed(thread.row)  # until its barrier has told that
         self._pieces: Pieces | None = None
         if self.barrier is not None:
             self.barrier.loads.append(self)
@@ -108,13 +108,9 @@ class Load(Copy):
         self.cta.mbarriers.credit(barrier, bytes)
 
     def _tell_barrier(self) -> None:
-        """What else the end of this copy shows: that a multicast has been read, and that it was issued."""
-        clocks, collecting = self.cta.clocks, self.barrier.collecting
+        """What else the end of this copy shows: that a multicast has been read."""
         if self.read_tick is not None:
-            clocks.learn(collecting, *self.read_tick)
-        if self._issued_after is not None:
-            clocks.learn_executed(collecting, self._issued_after)
-            self._issued_after = None  # reports may keep the copy
+            self.cta.clocks.learn(self.barrier.collecting, *self.read_tick)
 
 
 class TensorLoad(Load):

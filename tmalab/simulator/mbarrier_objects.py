@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tmalab.mbarrier import MBarrier
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from tmalab.simulator.copies import Load
     from tmalab.simulator.cta import Cta
     from tmalab.simulator.mbarrier_rules import Use
@@ -34,6 +36,7 @@ class Barrier:
     arrived_from, came_from    arrivals by the rank of the CTA that made them, in the current phase and in the last one
     arrived_by, came_by        the same by thread
     loads        copies in flight that credit it; `credited`: those that have credited the current phase
+    credited_after    clocks of threads, as they credited the current phase by hand
     waiting      threads that wait for the current phase
     woken        threads that waited for the last phase by parity and have not yet seen that it is complete
     parity_waits those that have: the thread, its segment then, the line
@@ -63,6 +66,7 @@ class Barrier:
         self.last_state = 0
         self.loads: list[Load] = []
         self.credited: list[Load] = []
+        self.credited_after: list[np.ndarray] = []
         self.waiting: list[SimThread] = []
         self.woken: set[SimThread] = set()
         self.parity_waits: list[tuple[SimThread, int, int]] = []
@@ -94,6 +98,11 @@ class Barrier:
         self.bytes_from_peers = any(copy.thread.cta is not self.cta for copy in self.credited)
         self.credited.clear()
 
+    def copies_came_after(self, thread: SimThread, segment: int) -> bool:
+        """Whether a copy that credits the phase was issued after a segment of a thread, as far as copies note that."""
+        known = (copy.knew for copy in self.credited)
+        return any(knew is not None and knew[thread.row] >= segment for knew in known)
+
     @property
     def at_rest(self) -> bool:
         """Whether nothing has happened in the current phase."""
@@ -105,13 +114,14 @@ class Barrier:
 
 class Waited(NamedTuple):
     """A successful wait: what was asked, the barrier's phase then, whether the thread learned anything, and where: at
-    which line, in which of its segments."""
+    which line, in which of its segments; and whether phases had passed by that it did not wait for."""
 
     parity: int | None
     phase: int
     news: bool
     place: int
     segment: int
+    skipped: bool = False
 
 
 class Refused(NamedTuple):

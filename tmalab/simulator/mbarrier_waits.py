@@ -50,14 +50,14 @@ class MbarrierWaits:
         """mbarrier.try_wait.parity"""
         return self._asked(bar, acquire, scope, parity=parity)
 
-    def wait_parity(self, bar: int, parity: int) -> None:
+    def wait_parity(self, bar: int, parity: int, scope: str = "cta") -> None:
         """A try_wait.parity that is repeated until it succeeds."""
         thread = current_thread()
         barrier = self._live(thread, bar)
         while barrier is not None and not self._over(thread, barrier, None, parity):
             self._suspend(thread, barrier, parity, may_refuse=False)
         if barrier is not None:
-            self._succeeded(thread, barrier, parity, True, "cta")
+            self._succeeded(thread, barrier, parity, True, scope)
 
     def _asked(self, bar: int, acquire: bool, scope: str, state: int | None = None, parity: int | None = None) -> bool:
         """A test or try: True when the phase is over. A failing one returns False at once, or suspends the thread."""
@@ -127,8 +127,10 @@ class MbarrierWaits:
         clocks, phase = self._cta.clocks, barrier.machine.phase
         thread.cut()
         news = not clocks.knows(thread.row, barrier.dimension, phase)
+        last = thread.waits.get(barrier.address)
+        skipped = phase > 1 + (last.phase if last is not None else 0) or (last is not None and last.skipped)
         thread.waits[barrier.address] = Waited(
-            parity, phase, news, thread.run.place_number(), clocks.segment(thread.row)
+            parity, phase, news, thread.run.place_number(), clocks.segment(thread.row), skipped
         )
         if news or barrier.from_peers is not None:
             thread.fences.take(thread, barrier.published, acquire)
@@ -136,6 +138,7 @@ class MbarrierWaits:
         if thread.run.launch.strict and news and scope == "cta" and barrier.bytes_from_peers:
             thread.run.hazards.doubt("narrow-wait", barrier=barrier.title, line=thread.place())
         if parity is not None and phase:
+            thread.release()  # so that what was issued before shows nothing of this
             barrier.parity_waits.append((thread, clocks.segment(thread.row), thread.run.place_number()))
         barrier.woken.discard(thread)
         thread.run.note(thread, "mbarrier_wait", barrier, parity)

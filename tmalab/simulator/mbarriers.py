@@ -18,6 +18,7 @@ from tmalab.simulator.mbarrier_waits import MbarrierWaits
 from tmalab.simulator.records import BARRIER, record
 
 if TYPE_CHECKING:
+    from tmalab.simulator.copies import LateArrive
     from tmalab.simulator.threads import SimThread
 
 
@@ -97,6 +98,9 @@ class Mbarriers(MbarrierWaits):
 
     def complete(self, barrier: Barrier, thread: SimThread, bytes: int) -> None:
         """A credit by hand."""
+        thread.cut()
+        barrier.credited_after.append(self._cta.clocks.executed(thread.row))  # it orders nothing, but the phase waits
+        thread.release()
         self.credit(barrier, bytes)
         thread.run.note(thread, "mbarrier_complete_tx", barrier, bytes)
         thread.give_way()
@@ -106,12 +110,17 @@ class Mbarriers(MbarrierWaits):
         barrier.delivered += bytes
         self._change(barrier, lambda machine: machine.complete_tx(bytes))
 
-    def arrive_for(self, barrier: Barrier, thread: SimThread, dimension: int, tick: int, seen: int, place: int) -> None:
-        """The arrive that cp.async.mbarrier.arrive triggers: it tells of that thread's cp.async, of nothing else.
-        `seen`: the phases that the thread knew to be complete when it asked for it, at the line numbered `place`."""
-        if seen < barrier.machine.phase:
+    def arrive_for(self, asked: LateArrive) -> None:
+        """The arrive that cp.async.mbarrier.arrive triggers: it tells of that thread's cp.async, and orders nothing
+        else, though it shows what the thread had seen when it asked for it."""
+        barrier, thread, place, clocks = asked.barrier, asked.thread, asked.place, self._cta.clocks
+        if asked.issued_after[barrier.dimension] < barrier.machine.phase:
             self._over_arrival(thread, barrier, place=place)
-        self._cta.clocks.learn(barrier.collecting, dimension, tick)
+        clocks.learn(barrier.collecting, asked.dimension, asked.order)
+        if asked.counted:
+            clocks.learn_executed(barrier.collecting, asked.issued_after)
+        else:  # the phase did not wait for it from the beginning
+            barrier.credited_after.append(asked.issued_after)
         barrier.arrivals += 1
         barrier.arrived_from[thread.cta.rank] += 1
         barrier.arrived_by[thread] += 1
@@ -188,8 +197,9 @@ class Mbarriers(MbarrierWaits):
         run, clocks, phase = self._cta.run, self._cta.clocks, barrier.machine.phase
         if barrier.loads:
             self.too_few(barrier)
-        self._look_for_alias(barrier)
         mbarrier_rules.look_at_promises(barrier)
+        self._show_credits(barrier)
+        self._look_for_alias(barrier)
         for rows in filter(None, (barrier, barrier.from_peers)):
             clocks.join(rows.published, rows.collecting)
             clocks.clear(rows.collecting)
@@ -199,12 +209,24 @@ class Mbarriers(MbarrierWaits):
         barrier.woken = {thread for thread in waiting if thread.waiting.parity is not None}
         run.scheduler.wake(waiting)
 
+    def _show_credits(self, barrier: Barrier) -> None:
+        """Credits show what the threads had seen by then who gave them by hand, or issued a copy. A thread that arrives
+        as well has told that itself."""
+        for copy in barrier.credited:
+            if copy.thread not in barrier.arrived_by and copy.issued_after is not None:
+                barrier.credited_after.append(copy.issued_after)
+            copy.issued_after = None  # reports may keep the copy
+        for clock in barrier.credited_after:
+            self._cta.clocks.learn_executed(barrier.collecting, clock)
+        barrier.credited_after.clear()
+
     def _look_for_alias(self, barrier: Barrier) -> None:
         """One more phase is complete: whoever waited for the one before by parity must have seen it by then."""
         executed_after, hazards = self._cta.clocks.executed_after, self._cta.run.hazards
         given = [rows.collecting for rows in (barrier, barrier.from_peers) if rows is not None]
         for thread, segment, place in barrier.parity_waits:
-            if not any(executed_after(row, thread.row, segment) for row in given):
+            seen = any(executed_after(row, thread.row, segment) for row in given)
+            if not seen and not barrier.copies_came_after(thread, segment):
                 hazards.tell("phase-alias", thread=thread, barrier=barrier, place=place)
                 return
         for thread in sorted(barrier.woken, key=lambda thread: thread.number):

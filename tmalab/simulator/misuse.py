@@ -85,8 +85,11 @@ def _missing_arrival(run: Simulation, thread: SimThread, barrier: Barrier) -> To
     return accesses, {**words, **more, "before": barrier.machine.phase - 1, "variant": variant, "rank": rank}
 
 
-def _stuck_parity(run: Simulation, thread: SimThread, barrier: Barrier) -> Told:
+def _stuck_parity(run: Simulation, thread: SimThread, barrier: Barrier, circle: bool = False) -> Told:
+    """A wait for a phase that never ends: the next one, or the first one, which `circle` others wait for in turn."""
     accesses, words = _waiting(run, thread, barrier)
+    if circle:
+        return accesses, {**words, "variant": "circle"}
     return accesses, {**words, "variant": "stuck", "before": barrier.machine.phase - 1, "right": 1 - words["parity"]}
 
 
@@ -209,11 +212,18 @@ def _copy_out_of_bounds(run: Simulation, thread: SimThread, copy_address: int, c
 
 
 def _partial_warp(
-    run: Simulation, thread: SimThread, operation: str, place: Place | None = None, exited: int = 0, **facts: Any
+    run: Simulation,
+    thread: SimThread,
+    operation: str,
+    place: Place | None = None,
+    exited: int = 0,
+    apart: bool = False,
+    **facts: Any,
 ) -> Told:
     if facts:
         return misuse_wgmma.part_of_warpgroup(run, thread, operation, place, **facts)
-    words = {"operation": operation, "exited": exited, "variant": "exited" if exited else ""}
+    variant = "apart" if apart else "exited" if exited else ""
+    words = {"operation": operation, "exited": exited, "variant": variant}
     return [access_by(thread, "wait", text("hazards.does-warp", operation=operation), place)], words
 
 
@@ -222,6 +232,10 @@ def _barrier_mismatch(run: Simulation, thread: SimThread, id: int = 0, **facts: 
     if "cluster" in facts:
         return misuse_clusters.cluster_barrier(run, thread, **facts)
     does = text("hazards.does-barrier" if id else "hazards.does-syncthreads", id=id)
+    if "unwaited" in facts:
+        place = run.source.places[facts["place"]]
+        arrive = access_by(thread, "arrive", text("hazards.does-arrive-named", id=id), place)
+        return [arrive], {"id": id, "variant": "unwaited"}
     variant = "" if "missing" in facts else "count" if "given" in facts else "again"
     return [access_by(thread, "wait", does)], {**facts, "id": id, "variant": variant}
 

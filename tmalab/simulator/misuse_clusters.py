@@ -104,6 +104,5 @@ def copy_access(run: Simulation, copy: Any, does: str) -> Access:
     """What a copy does, with the line that issued it."""
     file, line = access_at(run, copy.place)
     tile = part_name(copy.cta.memory, copy.address)
-    return Access(
-        copy_name(copy), does, copy.role, copy.thread.number, file, line, "shared", tile, None, copy.address, copy.bytes
-    )
+    place = "shared", tile, None, copy.address, copy.bytes
+    return Access(copy_name(copy), does, copy.role, copy.thread.number, file, line, *place, copy=copy.number)

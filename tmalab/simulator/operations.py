@@ -6,8 +6,8 @@ such exchanges are one order (a Mazurkiewicz trace). Steps of one agent never co
 unless they operate on the same object and
 
     mbarriers, meetings   fall in different phases of it; or they fall in one phase, and the later one could have
-                          completed that phase without the earlier one; or together they are too many arrivals, or
-                          bytes
+                          completed that phase without the earlier one; or together they bring too many arrivals or
+                          bytes for it
     atomics               change the element, but for integer sums, minima and the like whose result nobody uses
     init, inval           always
 
@@ -135,7 +135,9 @@ def _clash(a: Operation, b: Operation) -> bool:
 
 
 def _too_many(a: Operation, b: Operation) -> bool:
-    """Whether two operations, each of which would not complete the phase, together have too many arrivals or bytes."""
+    """Whether two operations, each of which alone would not complete the phase, together bring too many arrivals, or
+    all that are pending and more bytes than are owed: then part of a copy's bytes could complete it."""
     if a.arrivals > 0 and b.arrivals > 0 and a.pending < b.arrivals:
         return True
-    return bool(a.bytes or b.bytes) and a.pending == b.arrivals and a.owed + b.bytes < 0
+    all_arrived, owed = a.pending == b.arrivals, a.owed + b.bytes
+    return all_arrived and owed < 0 and bool(a.bytes or b.bytes)

@@ -160,9 +160,7 @@ class Ledger:
             return []
         counted = [(number, other) for number, other in self._now if other.role is Role.COUNTS]
         clashing = [number for number, other in counted if None not in (other.seen, operation.seen)]
-        if (
-            operation.pending == 0 and operation.owed < 0
-        ):  # too many bytes: some part of each copy could have been just enough
+        if operation.pending == 0 and operation.owed < 0:  # part of any copy could have been just enough
             clashing += [number for number, other in counted if other.bytes]
         return clashing + self._spared(operation, before)
 

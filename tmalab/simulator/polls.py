@@ -26,13 +26,15 @@ Look = list[
 
 
 class Sites:
-    """What is known of the places in the source that ask a barrier.
+    """What is known of a kernel from its runs so far, first of all of the places in its source that ask a barrier.
 
     waits    where a thread that was told False, or would have been, only asked again
     polls    where one made something of it. There, an answer is an operation of its own
+    together whether its clusters have to run at the same time; None: not known yet
     """
 
     def __init__(self):
+        self.together: bool | None = None
         self.waits: set[Any] = set()
         self.polls: set[Any] = set()
 

@@ -32,11 +32,13 @@ class SmallVector(Array):
             if index < 0:
                 raise IndexError
             entry, place = self._rows[index]
+            self._log.append(entry)
+            value = self._values[place]
+            if value is not None:
+                return value
         except ELSEWHERE:
             return self[index] if self._made() else Array.__getitem__(self, index)
-        self._note(entry)
-        value = self._values[place]
-        return self._fetched(place) if value is None else value
+        return self._fetched(place)
 
     def __setitem__(self, index: Any, value: Any) -> None:
         try:
@@ -51,8 +53,8 @@ class SmallVector(Array):
                 Array.__setitem__(self, index, value)
             return
         if self._scalar is not None:
-            self._values[place] = value if type(value) is self._scalar else self._words[place]
-        self._note(entry + WRITE)
+            self._values[place] = value if type(value) is self._scalar else None
+        self._log.append(entry + WRITE)
 
     def _made(self) -> bool:
         """Make the table; False where it had been made."""
@@ -76,11 +78,13 @@ class SmallMatrix(Array):
             if i < 0 or j < 0:
                 raise IndexError
             entry, place = self._rows[i][j]
+            self._log.append(entry)
+            value = self._values[place]
+            if value is not None:
+                return value
         except ELSEWHERE:
             return self[index] if self._made(index) else Array.__getitem__(self, index)
-        self._note(entry)
-        value = self._values[place]
-        return self._fetched(place) if value is None else value
+        return self._fetched(place)
 
     def __setitem__(self, index: Any, value: Any) -> None:
         try:
@@ -96,8 +100,8 @@ class SmallMatrix(Array):
                 Array.__setitem__(self, index, value)
             return
         if self._scalar is not None:
-            self._values[place] = value if type(value) is self._scalar else self._words[place]
-        self._note(entry + WRITE)
+            self._values[place] = value if type(value) is self._scalar else None
+        self._log.append(entry + WRITE)
 
     def _made(self, index: Any) -> bool:
         """Make the table of a row; False where it had been made, or there is no such row."""
@@ -126,11 +130,13 @@ class SmallCube(Array):
             if h < 0 or i < 0 or j < 0:
                 raise IndexError
             entry, place = self._rows[h][i][j]
+            self._log.append(entry)
+            value = self._values[place]
+            if value is not None:
+                return value
         except ELSEWHERE:
             return self[index] if self._made(index) else Array.__getitem__(self, index)
-        self._note(entry)
-        value = self._values[place]
-        return self._fetched(place) if value is None else value
+        return self._fetched(place)
 
     def __setitem__(self, index: Any, value: Any) -> None:
         try:
@@ -146,8 +152,8 @@ class SmallCube(Array):
                 Array.__setitem__(self, index, value)
             return
         if self._scalar is not None:
-            self._values[place] = value if type(value) is self._scalar else self._words[place]
-        self._note(entry + WRITE)
+            self._values[place] = value if type(value) is self._scalar else None
+        self._log.append(entry + WRITE)
 
     def _made(self, index: Any) -> bool:
         """Make the table of a row; False where it had been made, or there is no such row."""
@@ -175,7 +181,7 @@ class Vector(Array):
             if 0 <= index < self._lengths:
                 place = self._origin + index * self._steps[0]
                 value = self._words[place]
-                self._note(place * self._step + self._read)
+                self._log.append(place * self._step + self._read)
                 return value
         except ELSEWHERE:
             pass
@@ -186,7 +192,7 @@ class Vector(Array):
             if 0 <= index < self._lengths and self.writable and self._scalar is None:
                 place = self._origin + index * self._steps[0]
                 self._words[place] = value
-                self._note(place * self._step + self._read + WRITE)
+                self._log.append(place * self._step + self._read + WRITE)
                 return
         except ELSEWHERE:
             pass
@@ -220,7 +226,7 @@ class Matrix(Array):
                 down, across = self._steps
                 place = self._origin + i * down + j * across
                 value = self._words[place]
-                self._note(place * self._step + self._read)
+                self._log.append(place * self._step + self._read)
                 return value
         except ELSEWHERE:
             pass
@@ -234,7 +240,7 @@ class Matrix(Array):
                 down, across = self._steps
                 place = self._origin + i * down + j * across
                 self._words[place] = value
-                self._note(place * self._step + self._read + WRITE)
+                self._log.append(place * self._step + self._read + WRITE)
                 return
         except ELSEWHERE:
             pass

@@ -6,9 +6,12 @@ would not compile: it is replaced by the sentence that says so.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any
+
+import numpy as np
 
 from tmalab.simulator.errors import KernelError
 from tmalab.texts import text
@@ -53,6 +56,9 @@ def _cell(name: str, cell: CellType, cuda: Any) -> CellType:
 
 def _stand_in(name: str, value: Any, cuda: Any) -> Any:
     """What a name means inside the simulator."""
+    numba = sys.modules.get("numba")
+    if numba is not None and isinstance(value, (numba.types.Integer, numba.types.Float)):
+        return np.dtype(value.name).type  # numba's float32(x) is NumPy's, which it takes 1 us to find
     if isinstance(value, ModuleType):
         return {"numba.cuda": cuda, "numba": _Numba(value, cuda)}.get(value.__name__, value)
     return _refused(name) if isinstance(value, FunctionType) else value

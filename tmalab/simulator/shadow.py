@@ -46,8 +46,10 @@ class Shadow(IssueChecks):
         self._compacted = 0
         self.cluster = 1
         self.many_clusters, self.strict = many_clusters, strict
+        self.crossed = False  # whether a conflict was between two clusters
         self._foreign_reads = blank(len(self.writers)) if many_clusters else None
-        self.first_write = np.full(len(self.writers), -1, np.int32)
+        self.scratch = np.zeros(len(self.writers), np.int32)  # for checks, which leave zeros
+        self.twins = np.empty(0, READ_RECORD)  # writers of the value that another thread has written since, unordered
 
     def refine(self, grain: int) -> None:
         """Look closer from now on: an array of smaller elements has come."""
@@ -57,12 +59,11 @@ class Shadow(IssueChecks):
         used = np.flatnonzero(self.writers["how"])  # the rest stays untouched memory, which costs nothing
         before, self.writers = self.writers.take(used), blank(len(self.writers) * ratio)
         put(self.writers, (used[:, None] * ratio + np.arange(ratio)).reshape(-1), before.repeat(ratio))
-        parts = np.repeat(self.reads, ratio)
-        parts["unit"] = (self.reads["unit"][:, None] * ratio + np.arange(ratio)).reshape(-1)
-        self.reads, self.grain = parts, grain
+        self.reads, self.twins = (_finer(reads, ratio) for reads in (self.reads, self.twins))
+        self.grain = grain
         self.standing.refine(ratio, len(self.writers))
         self.reductions.refine(ratio)
-        self.first_write = np.full(len(self.writers), -1, np.int32)
+        self.scratch = np.zeros(len(self.writers), np.int32)  # for checks, which leave zeros
 
     # The copy engine, beside one copy at its issue (see issue_checks).
 
@@ -128,13 +129,12 @@ class Shadow(IssueChecks):
             self.reads = self.reads.compress(kept)
         if len(self.reductions) and not self.many_clusters:
             self.reductions.prune(known)
-        if len(self.reads) > max(COMPACT_FROM, 2 * self._compacted):
-            self._compact()
 
     def next_cluster(self) -> None:
         """The cluster's threads are gone; what they did stays, ordered before the host only."""
         self._keep(self.reads)
         self.reads = self.reads[:0]
+        self.twins = self.twins[:0]
         self.standing.next_cluster()
         self.reductions.next_cluster()
         self.cluster += 1
@@ -156,6 +156,8 @@ class Shadow(IssueChecks):
         """Reads that the next write must respect."""
         reads = with_units(units, made)
         self.reads = np.concatenate([self.reads, reads]) if len(self.reads) else reads
+        if len(self.reads) > max(COMPACT_FROM, 2 * self._compacted):
+            self._compact()
 
     def take_reads(self, units: np.ndarray, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Take out the reads of units that are about to be written, and for each the position of its unit."""
@@ -169,17 +171,26 @@ class Shadow(IssueChecks):
     def _take_single_reads(self, units: np.ndarray, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if not len(self.reads):
             return self.reads, positions[:0]
-        self.first_write[units] = positions
-        position = self.first_write[self.reads["unit"]]
-        self.first_write[units] = -1
+        self.scratch[units] = positions + 1
+        position = self.scratch[self.reads["unit"]] - 1
+        self.scratch[units] = 0
         taken = position >= 0
         reads, self.reads = self.reads.compress(taken), self.reads.compress(~taken)
         return reads, position[taken]
+
+    def remember_twins(self, units: np.ndarray, made: np.ndarray) -> None:
+        """Writes that are followed by others of the same value, unordered: who reads them later has to know both."""
+        self.twins = np.concatenate([self.twins, with_units(units, made)])
+
+    def forget_twins(self, units: np.ndarray) -> None:
+        """Units are written anew."""
+        self.twins = self.twins.compress(~np.isin(self.twins["unit"], units))
 
     def tell(self, why, found, units, earlier, later, writes, earlier_wrote=True) -> None:
         """Report the conflicts among these accesses: where `found` is true."""
         if found.any():
             at = np.flatnonzero(found)
+            self.crossed |= self.many_clusters and bool((earlier["cluster"][at] != self.cluster).any())
             self._report(self.space, why, units[at] * self.grain, earlier[at], later[at], writes[at], earlier_wrote)
 
     # Units.
@@ -197,6 +208,13 @@ class Shadow(IssueChecks):
         if sizes.max() <= grain:
             return first, None
         return _ranges(first, 1 << np.maximum(sizes.astype(np.int64) - grain, 0))
+
+
+def _finer(records: np.ndarray, ratio: int) -> np.ndarray:
+    """Records of units of which each becomes so many."""
+    parts = np.repeat(records, ratio)
+    parts["unit"] = (records["unit"][:, None] * ratio + np.arange(ratio)).reshape(-1)
+    return parts
 
 
 def _ranges(first: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -24,9 +24,9 @@ from tmalab.simulator import garbage
 from tmalab.simulator.access_log import AccessLog
 from tmalab.simulator.arguments import arrays_of, bound_arguments, finest_elements
 from tmalab.simulator.collector import Collector
+from tmalab.simulator.company import MOST_THREADS, Company
 from tmalab.simulator.context import now, running
 from tmalab.simulator.copies import Copy, chosen
-from tmalab.simulator.cta import Cluster
 from tmalab.simulator.deadlock import Deadlock, report
 from tmalab.simulator.errors import EndlessLoop, KernelError
 from tmalab.simulator.faults import fault_of
@@ -39,10 +39,11 @@ from tmalab.simulator.scheduler import Scheduler
 from tmalab.simulator.second_opinion import second_opinion
 from tmalab.simulator.shadow import Shadow
 from tmalab.simulator.source import Place, Source
+from tmalab.simulator.source_text import branches_at_barriers, may_wait_in
 from tmalab.simulator.spinning import Spinning
 from tmalab.simulator.spins import element
 from tmalab.simulator.threads import Dim3, SimThread, len_of
-from tmalab.simulator.trace import Trace
+from tmalab.simulator.trace import TRACES, Trace
 from tmalab.simulator.watchdog import Watchdog, limits, patience
 from tmalab.simulator.world import World
 from tmalab.simulator.wrong_values import explain
@@ -62,13 +63,16 @@ def simulate(launch: Launch, track: bool = True) -> Run:
     """Run a launch; NumPy arguments change in place. `track=False`: look for no hazards, to measure what that costs."""
     if running() is not None:
         raise KernelError(text("simulator.nested"))
+    from tmalab.simulator.again import Again
+
     layout = GlobalLayout(arrays_of(launch))
     with ONE_AT_A_TIME, placed(launch.args, layout):
         first = Simulation(launch, layout, noting=launch.strict, track=track)
+        again = Again(launch, layout, first.memory.bytes)
         first.run()
         run = verdict(first, lambda: Simulation(launch, layout, noting=True), launch.seed)
         layout.download(first.memory.bytes)
-    return run
+    return again.offered_by(run)
 
 
 def verdict(first: Simulation, again: Callable[[], Simulation], seed: int | None) -> Run:
@@ -102,6 +106,8 @@ def verdict(first: Simulation, again: Callable[[], Simulation], seed: int | None
 class Simulation:
     """A launch while it runs: the parts that all its threads share."""
 
+    source_type = Source
+
     def __init__(
         self,
         launch: Launch,
@@ -110,11 +116,12 @@ class Simulation:
         track: bool = True,
         policy: Policy | None = None,
         patient: bool = False,
+        together: bool = False,
     ):
-        self.launch, self.noting, self.patient = launch, noting, patient
+        self.launch, self.noting, self.patient, self.together = launch, noting, patient, together
         self._made_with = launch, layout, noting, track, policy and policy.fresh()
-        self.policy, self.scheduler, self.source = policy or Policy(launch.seed), Scheduler(self), Source()
-        self.trace, self.world = Trace(), World(launch)
+        self.policy, self.scheduler, self.source = policy or Policy(launch.seed), Scheduler(self), self.source_type()
+        self.trace, self.world = Trace(TRACES[launch.trace]), World(launch)
         self.log, self.spinning = AccessLog(self.source if noting else None, track), Spinning(self)
         for space in (self.log.shared, self.log.world) if patient else ():
             space.note = self.spinning.patiently(space.note)
@@ -124,7 +131,7 @@ class Simulation:
         several = len_of(launch.grid) > len_of(launch.cluster)
         self.log.world.shadow = Shadow(
             "global",
-            self.memory.bytes.size,
+            self.memory.bytes.size if track else 0,  # that of a large matrix takes seconds to make
             finest_elements(launch, self.memory),
             self.hazards.conflict,
             several,
@@ -135,36 +142,55 @@ class Simulation:
         self.copies: dict[int, Copy] = {}  # by number, where reports may name them
         self.doubts: dict[tuple, str] = {}  # sentences, by what they are about and the line
         self.poison: int | None = None  # what shared memory is full of at first, if not of the usual byte
+        self.looked = False  # whether a thread has used what an atomic found
         self._copies = 0
         self._functions: dict[Callable[..., Any], Callable[..., Any]] = {}
         self.function = self.bound(launch.kernel.function)
-        self.cluster: Cluster | None = None
+        self.branches_at_barriers = branches_at_barriers(launch.kernel.function)
+        self.cluster: Company | None = None
         with np.errstate(all="ignore"):  # arithmetic of a kernel warns nobody, as on the GPU
             self.context = contextvars.copy_context()
 
     def run(self) -> None:
-        """Run the launch; a second time, patiently, where a thread that perhaps watches memory would be alone."""
+        """Run the launch; once more, patiently, where a thread that perhaps watches memory would be alone, and with all
+        clusters together where one waits for another, or they hand over what they do."""
         self._attempt()
         if self.log.was_long and not self.patient and not self.policy.scripted:
-            poison = self.poison
-            self.__init__(*self._made_with, patient=True)
-            self.poison = poison
-            self._attempt()
+            self._attempt_anew(patient=True)
+        if self._clusters_meet:
+            self._attempt_anew(patient=self.patient, together=True)
+
+    @property
+    def _clusters_meet(self) -> bool:
+        """Whether one cluster seems to wait for another, or touches what another has touched beside atomics."""
+        if not self.others_may_help:
+            return False
+        return self.spinning.in_vain or (self.log.world.shadow.crossed and self.looked)
+
+    @property
+    def others_may_help(self) -> bool:
+        """Whether there are clusters that do not run at the same time, and could."""
+        several = len_of(self.launch.grid) > len_of(self.launch.cluster)
+        return several and not self.together and not self.policy.scripted
+
+    def _attempt_anew(self, **how: bool) -> None:
+        poison = self.poison
+        self.__init__(*self._made_with, **how)
+        self.poison = poison
+        self._attempt()
 
     def _attempt(self) -> None:
-        """Run all clusters of the grid, one after the other."""
+        """Run all clusters of the grid: one after the other, or as many together as fit."""
         if inspect.isgeneratorfunction(self.launch.kernel.function):
             self._stop(KernelFault("python_error", text("simulator.generator", kernel=self.launch.kernel.__name__)))
             return
         shape = tuple(grid // cluster for grid, cluster in zip(self.launch.grid, self.launch.cluster))
-        order = list(range(len_of(shape)))
-        self.policy.shuffle(order)
         watchdog = Watchdog(self)
         try:
             with watchdog:
-                for number, index in enumerate(order, 1):
-                    first = [place * size for place, size in zip(Dim3.at(index, shape), self.launch.cluster)]
-                    self._run_cluster(number, Dim3(*first))
+                for number, indices in enumerate(self._companies(len_of(shape)), 1):
+                    places = [zip(Dim3.at(index, shape), self.launch.cluster) for index in indices]
+                    self._run_company(number, [Dim3(*(at * size for at, size in place)) for place in places])
                     if self.scheduler.stopping:
                         break
         except (EndlessLoop, TmaFault, MBarrierError) as error:  # while a copy landed, or between two threads
@@ -176,8 +202,12 @@ class Simulation:
         """The kernel or a helper as this run executes it."""
         if function not in self._functions:
             self.source.add(function.__code__)
-            self._functions[function] = rebound(function, self.world)
+            self._functions[function] = rebound(function, self.world.cuda)
         return self._functions[function]
+
+    def may_wait_in(self, id: int) -> bool:
+        """Whether the kernel may wait in a named barrier, for all that its source says."""
+        return may_wait_in(self.launch.kernel.function, id)
 
     # What happens.
 
@@ -196,6 +226,11 @@ class Simulation:
     def updated(self, name: str, array: Array, index: Any, before: Any) -> None:
         """An atomic was executed; `before`: what it found."""
         found = element(now.thread, array, index)
+        if found is not None:
+            self.cluster.handovers.touched(now.thread, found.place)
+        if not self.looked and self.others_may_help:
+            frame = self.source.frame(sys._getframe(1))
+            self.looked = frame is not None and not self.source.result_is_dropped(frame.f_code, frame.f_lasti)
         self.spinning.tried(now.thread, found is None or found.value != before)
 
     def doubt(self, about: str, place: Place | None, **words: Any) -> None:
@@ -220,7 +255,7 @@ class Simulation:
     def thread(self, number: int) -> SimThread:
         """A thread of the running cluster, by its number in the grid."""
         cta, index = divmod(number, len_of(self.launch.block))
-        return next(found for found in self.cluster.ctas if found.number == cta).threads[index]
+        return self.cluster.cta(cta).threads[index]
 
     def thread_in_row(self, row: int) -> SimThread:
         """A thread of the running cluster, by its row in the clocks."""
@@ -269,13 +304,24 @@ class Simulation:
         self.fault = self.fault or fault
         self.scheduler.stopping = True
 
-    def _run_cluster(self, number: int, first: Dim3) -> None:
-        self.cluster = Cluster(self, number, first)
+    def _companies(self, clusters: int) -> list[list[int]]:
+        """Which clusters run at the same time, by their numbers."""
+        if not self.together:
+            order = [[index] for index in range(clusters)]
+            self.policy.shuffle(order)
+            return order
+        size = max(1, MOST_THREADS // (len_of(self.launch.cluster) * len_of(self.launch.block)))
+        return [list(range(clusters))[at : at + size] for at in range(0, clusters, size)]
+
+    def _run_company(self, number: int, firsts: list[Dim3]) -> None:
+        self.cluster = Company(self, number, firsts)
         for cta in self.cluster.ctas if self.poison is not None else ():
             cta.memory.fill(self.poison)
         self.scheduler.run_threads(self.cluster.threads)
         while self.cluster.in_flight and not self.scheduler.stopping:  # the kernel ends when its last copy has landed
             self.land_one()
+        if self.cluster.alone:
+            self.log.all_meet(copies=self._copies > 0)
         self.log.check()
         self.hazards.cluster_ended()
         self.log.world.shadow.next_cluster()

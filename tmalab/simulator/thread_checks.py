@@ -98,13 +98,17 @@ class Batch:
         shadow, made, writes, how = self._shadow, self._made, self._writes, earlier["how"]
         foreign = shadow.foreign(earlier)
         unknown = foreign | (self._clocks[self._segment, earlier["dimension"]] < earlier["tick"])
+        if len(shadow.twins):
+            shadow.forget_twins(self._units[writes & ~unknown])
         if unknown.any():
             both_atomic = (how == ATOMIC_ACCESS) & (made["how"] == ATOMIC_ACCESS)
             harmless = both_atomic | (made["how"] == SAME_VALUE) & by_thread(how) | (how == BARRIER)
             unordered = self._by_scope(unknown & ~harmless, self._segment, self._units, earlier, made, writes)
             shadow.tell(UNORDERED, unordered, self._units, earlier, made, writes)
+            same = unknown & (made["how"] == SAME_VALUE) & by_thread(how) & ~np.asarray(foreign)
+            if same.any():
+                shadow.remember_twins(self._units[same], earlier[same])
             if shadow.strict:
-                same = unknown & (made["how"] == SAME_VALUE) & by_thread(how)
                 shadow.tell(SAME_WRITTEN, same, self._units, earlier, made, writes)
         shadow.tell(ON_BARRIER, how == BARRIER, self._units, earlier, made, writes)
         if shadow.space == "shared":
@@ -193,9 +197,9 @@ def _touchable(shadow: Shadow, units: np.ndarray, kind: np.ndarray) -> bool:
 
 def _apart(shadow: Shadow, units: np.ndarray, segment: np.ndarray, written: np.ndarray) -> bool:
     """Nobody touches what another thread writes. Each thread has one segment."""
-    scratch, mine = shadow.first_write, units[written]
-    scratch[mine] = segment[written]
+    scratch, mine = shadow.scratch, units[written]
+    scratch[mine] = segment[written] + 1
     owner = scratch[units]
-    apart = bool(((owner == segment) | (owner < 0)).all())
-    scratch[mine] = -1
+    apart = bool(((owner == segment + 1) | (owner == 0)).all())
+    scratch[mine] = 0
     return apart

@@ -73,11 +73,13 @@ class SimThread:
             run.log.shorten()
             self.cut()
             run.failed(self, error)
-        except (Exception, SystemExit, GeneratorExit) as error:
+        except KeyboardInterrupt:  # somebody wants all of it to stop
+            raise
+        except BaseException as error:
             self.cut()
             run.failed(self, error)
         else:
-            self.cut()
+            run.log.exited(self)
             self.exited = True
             self.cta.exited(self)
         run.scheduler.ended(self)

@@ -16,9 +16,8 @@ from tmalab.simulator.waits import Wait, WarpWait
 from tmalab.simulator.warps import FULL_MASK
 
 if TYPE_CHECKING:
-    from types import CodeType
-
     from tmalab.simulator.cta import Cta
+    from tmalab.simulator.source import Source
     from tmalab.simulator.threads import SimThread
 
 INSTRUCTION = 4  # frames between the place where a meeting begins and the instruction, at least
@@ -40,7 +39,7 @@ class Together:
 
         Returns what it returned, to every lane. If that is a Wait, the lanes go on waiting for it, and get None.
         """
-        key = thread.warp, operation, _site(thread.run.source.codes)
+        key = thread.warp, operation, _site(thread.run.source)
         thread.cut()
         self._does[key] = does
         here = self._here.setdefault(key, {})
@@ -56,7 +55,7 @@ class Together:
     def exited(self, thread: SimThread) -> None:
         """A lane is gone: its warp may be complete without it."""
         self._exited[thread.warp] += 1
-        for key in [key for key in self._here if key[0] == thread.warp]:
+        for key in [key for key in self._here if key[0] == thread.warp] if self._here else ():
             if len(self._here[key]) == self._alive(thread.warp):
                 self._finish(key)
 
@@ -88,11 +87,7 @@ class Together:
         return self._cta.threads[warp * WARP : (warp + 1) * WARP]
 
 
-def _site(codes: set[CodeType]) -> tuple[int, ...]:
+def _site(source: Source) -> tuple[int, ...]:
     """The place in the learner's source, through all of its functions, that calls an instruction."""
-    frame, places = sys._getframe(INSTRUCTION), []
-    while frame is not None:
-        if frame.f_code in codes:
-            places += (id(frame.f_code), frame.f_lasti)
-        frame = frame.f_back
-    return tuple(places)
+    frames = source.stack(sys._getframe(INSTRUCTION))
+    return tuple(part for frame in frames for part in (id(frame.f_code), frame.f_lasti))

@@ -1,4 +1,4 @@
-"""The trace of a run: its last events, kept in a ring, as tuples until somebody looks."""
+"""The trace of a run: its last events, kept in a ring, or all of them; as tuples until somebody looks."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 LENGTH = 4096  # events that are kept
+TRACES = {"last": LENGTH, "whole": None}  # what a launch can ask for
 
 
 @dataclass(frozen=True)
@@ -36,10 +37,10 @@ class Event:
 
 
 class Trace(Sequence):
-    """The last events of a run, oldest first."""
+    """The last events of a run, oldest first, or all of them: `length`, None for a whole run."""
 
-    def __init__(self):
-        self._events: deque[tuple] = deque(maxlen=LENGTH)
+    def __init__(self, length: int | None = LENGTH):
+        self._events: deque[tuple] = deque(maxlen=length)
         self.add = self._events.append  # a tuple of an Event's fields
 
     def __len__(self) -> int:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tmalab.maps_in_memory import placed
+from tmalab.simulator.again import Again
 from tmalab.simulator.operations import Agent, Step
 from tmalab.simulator.polls import Sites
 from tmalab.simulator.scripts import Recited
@@ -85,6 +86,7 @@ class Seeds(Tries):
             first = Simulation(launch, self.layout, self._noting)
             self.run(first)
             run = self.judge(first, lambda: Simulation(launch, self.layout, noting=True), seed)  # noqa: B023
+            Again(launch, self.layout).offered_by(run)
             self.part = self.runs / len(self._seeds)
             yield Try(run, first.memory.bytes, seed, None, first.scheduler.steps)
 
@@ -117,6 +119,7 @@ class AllOrders(Tries):
             seen.add(order)
             turns = tuple((step.agent, step.choice) for step in search.steps)
             run = self.judge(last, lambda: self._make(Recited(turns), noting=True), None)  # noqa: B023
+            Again(self.launch, self.layout, turns=turns).offered_by(run)
             yield Try(run, last.memory.bytes, len(seen) - 1, turns, length(turns))
 
     def _execute(self, search: Search) -> None:
@@ -147,8 +150,9 @@ class Replay:
     def _by_seed(self, seed: int) -> tuple[Simulation, Run]:
         launch = replace(self._launch, seed=seed)
         first = Simulation(launch, self._layout, launch.strict)
+        again = Again(launch, self._layout, first.memory.bytes)
         first.run()
-        return first, verdict(first, lambda: Simulation(launch, self._layout, noting=True), seed)
+        return first, again.offered_by(verdict(first, lambda: Simulation(launch, self._layout, noting=True), seed))
 
     def _by_turns(self, turns: tuple[Turn, ...]) -> tuple[Simulation, Run]:
         sites = Sites()
@@ -160,7 +164,8 @@ class Replay:
             first = make(self._launch.strict, strict=True)
             first.run()
             if first.scheduler.poll is None:
-                return first, verdict(first, lambda: make(noting=True, strict=False), None)
+                run = verdict(first, lambda: make(noting=True, strict=False), None)
+                return first, Again(self._launch, self._layout, self._before, turns).offered_by(run)
             sites.polls.add(first.scheduler.poll)
 
 

@@ -7,8 +7,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from tmalab.launch import Device
+from tmalab.simulator.context import now
 from tmalab.simulator.rebind import names_used
 from tmalab.simulator.simulation import Simulation
+from tmalab.simulator.spins import element
 from tmalab.simulator.turn_policy import TurnPolicy
 from tmalab.simulator.turns import Turns
 
@@ -31,7 +33,9 @@ class TurnByTurn(Simulation):
     """A launch that runs turn by turn, as a script says."""
 
     def __init__(self, launch: Launch, layout: GlobalLayout, script: Script, sites: Sites, noting: bool = False):
-        super().__init__(launch, layout, noting)
+        if sites.together is None:
+            sites.together = runs_together(launch, layout)
+        super().__init__(launch, layout, noting, together=sites.together)
         self.scheduler: Turns = Turns(self, script, sites, looks_at_counts(launch.kernel.function))
         self.policy: TurnPolicy = TurnPolicy(self.scheduler)
         self.hazards = Overheard(self.hazards, self.scheduler)
@@ -45,6 +49,8 @@ class TurnByTurn(Simulation):
 
     def updated(self, name: str, array: Array, index: Any, before: Any) -> None:
         self.scheduler.updated(name, array, index, before)
+        if (found := element(now.thread, array, index)) is not None:
+            self.cluster.handovers.touched(now.thread, found.place)
 
     def land_part(self, copy: Copy) -> None:
         """A copy makes some progress."""
@@ -65,6 +71,14 @@ class Overheard:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._hazards, name)
+
+
+def runs_together(launch: Launch, layout: GlobalLayout) -> bool:
+    """Whether clusters of a launch wait for one another, or hand something over: then they run at the same time."""
+    trial = Simulation(launch, layout, noting=False)
+    if trial.others_may_help:
+        trial.run()
+    return trial.together
 
 
 @lru_cache(maxsize=256)

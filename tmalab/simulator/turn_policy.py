@@ -29,7 +29,8 @@ class TurnPolicy(Policy):
         return self._turns.pick(count)
 
     def some_of(self, count: int) -> int:
-        """All pieces; or just those that the barrier lacks, where more are coming: they could complete its phase."""
+        """All pieces; or just those that the barrier lacks, where nothing else is pending and more are coming: they
+        could complete its phase."""
         copy = self._turns.moving
         if copy.barrier is None or copy.barrier.machine.pending_count:
             return count

@@ -37,7 +37,7 @@ class Warps:
 
     def exited(self, thread: SimThread) -> None:
         """A lane is gone: its warp may be complete without it."""
-        for key in [key for key in self._here if key[0] == thread.warp]:
+        for key in [key for key in self._here if key[0] == thread.warp] if self._here else ():
             if self._complete(key):
                 self._finish(key)
 

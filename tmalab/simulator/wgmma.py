@@ -179,9 +179,10 @@ class TensorCore:
     def _order(self, warp: Warp, lanes: list[SimThread], operation: Wgmma) -> None:
         """What the warp has done so far is before the operation, and known to those who wait for it."""
         clocks, group, rows = self._cta.clocks, warp.group, [lane.row for lane in lanes]
-        clocks.gather(group.scratch, rows)
         if self._cta.run.log.tracking:
+            clocks.gather_common(group.scratch, rows)
             self._tell_shadow(warp, lanes[0], operation)
+        clocks.gather(group.scratch, rows)
         clocks.join(group.row_of(warp.groups), group.scratch)
         clocks.tick_all(rows)
 

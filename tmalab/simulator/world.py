@@ -1,11 +1,15 @@
 """What `cuda` means inside a simulated kernel: the part of numba.cuda that the kernel language has.
 
-Indices are plain attributes that the scheduler sets when it switches threads, so that reading them costs nothing.
+The kernel finds a module, as numba's is: the interpreter reads the names of a module in 5 ns, those of an object that
+has an answer for unknown ones in 80. The indices are names in it, which the scheduler sets when it switches threads.
 """
 
 from __future__ import annotations
 
+import sys
+from functools import partial
 from math import prod
+from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,7 +33,9 @@ class Shared:
 
     def array(self, shape: Any, dtype: Any, alignment: int | None = None) -> Array:
         """A static shared array: one for each place in the source."""
-        return current_thread().cta.shared_array(shape, dtype, alignment)
+        cta, frame = (now.thread or current_thread()).cta, sys._getframe(1)
+        array = cta.memory.arrays.get((id(frame.f_code), frame.f_lasti))  # as Source.site has it, for the common case
+        return cta.shared_array(shape, dtype, alignment) if array is None else array
 
 
 class Local:
@@ -53,19 +59,27 @@ class Const:
 
 
 class World:
-    """The simulated `numba.cuda` of one launch."""
+    """The simulated `numba.cuda` of one launch.
+
+    cuda      the module that the kernel finds; `names` are what it holds
+    indices   of the threads of a CTA
+    """
 
     def __init__(self, launch: Launch):
         self.blockDim, self.gridDim = Dim3(*launch.block), Dim3(*launch.grid)
-        self.threadIdx = self.blockIdx = Dim3(0, 0, 0)
-        self.indices = [Dim3.at(index, launch.block) for index in range(len_of(launch.block))]  # of a CTA's threads
         self.warpsize = WARP
         self.shared, self.local, self.const, self.atomic = Shared(), Local(), Const(), Atomics()
+        functions = [name for name, value in vars(World).items() if isinstance(value, FunctionType) and name[0] != "_"]
+        self.cuda = ModuleType("cuda")
+        self.names: dict[str, Any] = self.cuda.__dict__
+        self.names |= vars(self) | {name: getattr(self, name) for name in functions}
+        self.names |= {"threadIdx": Dim3(0, 0, 0), "blockIdx": Dim3(0, 0, 0), "__getattr__": partial(getattr, self)}
+        self.indices = [Dim3.at(index, launch.block) for index in range(len_of(launch.block))]
         self.cta: Cta | None = None
 
     def enter(self, cta: Cta) -> None:
         """A thread of another CTA runs."""
-        self.cta, self.blockIdx = cta, cta.index3
+        self.cta, self.names["blockIdx"] = cta, cta.index3
 
     @property
     def laneid(self) -> int:
@@ -82,10 +96,24 @@ class World:
         thread = current_thread()
         thread.cta.warps.sync(thread, mask)
 
+    def threadfence(self) -> None:
+        """fence.acq_rel at the scope of the GPU."""
+        current_thread().fences.acq_rel("gpu")
+
+    def threadfence_block(self) -> None:
+        """The same at the scope of the CTA."""
+        current_thread().fences.acq_rel("cta")
+
+    def threadfence_system(self) -> None:
+        """The same towards the host and other GPUs."""
+        current_thread().fences.acq_rel("gpu")
+
     def grid(self, ndim: int) -> int | tuple[int, ...]:
         """The thread's place in the whole grid: an int, or a tuple of ndim of them."""
-        places = (self.blockIdx, self.blockDim, self.threadIdx)
-        return _first([block * size + thread for block, size, thread in zip(*places)], ndim)
+        thread, block, size = self.names["threadIdx"], self.names["blockIdx"], self.blockDim
+        if ndim == 2:  # spelt out: every thread of a kernel asks
+            return block.x * size.x + thread.x, block.y * size.y + thread.y
+        return _first([block * size + thread for block, size, thread in zip(block, size, thread)], ndim)
 
     def gridsize(self, ndim: int) -> int | tuple[int, ...]:
         """The size of the whole grid in threads."""

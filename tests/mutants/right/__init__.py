@@ -7,9 +7,11 @@ from tests.mutants.right import (
     clusters,
     edited_maps,
     gemm,
+    handovers,
     loads,
     maps,
     per_thread_copies,
+    pipelines,
     reductions,
     rings,
     stores,
@@ -29,6 +31,8 @@ TOPICS = (
     reductions,
     edited_maps,
     gemm,
+    pipelines,
+    handovers,
 )
 CASES: Cases = {name: case for topic in TOPICS for name, case in topic.CASES.items()}
 assert len(CASES) == sum(len(topic.CASES) for topic in TOPICS), "two kernels have one name"

@@ -7,7 +7,9 @@ from tests.mutants.wrong import (
     copies_without_a_map,
     edited_maps,
     gemm,
+    handovers,
     memory,
+    pipelines,
     promises,
     stages,
     stores,
@@ -17,7 +19,7 @@ from tests.mutants.wrong import (
 
 TOPICS = (
     *(waits, promises, barriers, stages, stores, memory, threads),
-    *(clusters, copies_without_a_map, edited_maps, gemm),
+    *(clusters, copies_without_a_map, edited_maps, gemm, pipelines, handovers),
 )
 MUTANTS: dict[str, Mutant] = {name: mutant for topic in TOPICS for name, mutant in topic.MUTANTS.items()}
 assert len(MUTANTS) == sum(len(topic.MUTANTS) for topic in TOPICS), "two mutants have one name"

@@ -114,6 +114,19 @@ def stub(new_page) -> Callable:
 
 
 @pytest.fixture
+def findings() -> Callable:
+    """findings(page): what axe-core finds in a figure, of what it calls serious or critical, as `rule: element`."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    def look(page) -> list[str]:
+        report = Axe().run(page, context="#figure").response["violations"]
+        grave = [rule for rule in report if rule["impact"] in ("serious", "critical")]
+        return [f"{rule['id']}: {node['html'][:200]}" for rule in grave for node in rule["nodes"]]
+
+    return look
+
+
+@pytest.fixture
 def picture() -> Callable:
     """picture(page, name) keeps a picture of the page where TMALAB_PICTURES asks for it."""
     folder = os.environ.get("TMALAB_PICTURES")

@@ -1,4 +1,4 @@
-"""Figure 1 in real JupyterLab: the cell is run, the figure appears, the kernel hears of what is chosen."""
+"""Figures in real JupyterLab: the cell is run, the figure appears, the kernel hears what is chosen, files keep it."""
 
 from __future__ import annotations
 
@@ -6,21 +6,88 @@ import contextlib
 import json
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from playwright.sync_api import TimeoutError
 
+from tmalab.lab import CONFIGURATION
+
 ROOT = Path(__file__).parents[3]
 pytestmark = pytest.mark.browser
 PATIENCE = 120  # seconds for anything: two slow cores, shared with other tests
-CELLS = ["from tmalab.figures import TileFigure\nfigure = TileFigure()\nfigure", "print('selected', figure.selected)"]
+TILE = ["from tmalab.figures import TileFigure\nfigure = TileFigure()\nfigure", "print('selected', figure.selected)"]
+READ_TOO_EARLY = """
+import numpy as np, tmalab
+from numba import cuda
+from tmalab import TensorMap, ptx
+
+@tmalab.kernel
+def too_early(tensor_map, out):
+    tile = cuda.shared.array((8, 64), np.float16, alignment=128)
+    full = ptx.mbarrier_array(1)
+    if cuda.threadIdx.x == 0:
+        ptx.mbarrier_init(full[0], 1)
+        ptx.mbarrier_arrive_expect_tx(full[0], 1024)
+        ptx.cp_async_bulk_tensor_2d(tile, tensor_map, 0, 0, full[0])
+    out[cuda.threadIdx.x] = tile[0, cuda.threadIdx.x]
+
+tensor, out = np.ones((8, 64), np.float16), np.zeros(32, np.float16)
+too_early.run(block=32, args=(TensorMap.from_array(tensor, (8, 64)), out)).show()
+"""
+OTHERS = {  # figures but the tile's: the cell, what a learner does, and what the figure then says
+    "grouping": (
+        "from tmalab.figures import GroupingFigure\nGroupingFigure()",
+        lambda figure: figure.get_by_role("grid").nth(2).get_by_label("0x09E0").hover(),
+        "Group 1, row 3, sector 5 of the tile is view[1, 3, 40:48]",
+    ),
+    "banks": (
+        "from tmalab.banks import conflicts\nconflicts([64 * lane for lane in range(32)]).show()",
+        lambda figure: figure.get_by_role("gridcell").nth(16).hover(),
+        "0x0040, bank 16: lane 1. Bank 16 has to hand out 16 words.",
+    ),
+    "clock": (
+        "from tmalab.figures import MbarrierFigure\nfigure = MbarrierFigure()\nfigure",
+        lambda figure: figure.get_by_role("listbox").press("End"),
+        "Threads 0 to 127 know that phase 0 is complete, and go on.",
+    ),
+    "stores": (
+        "from tmalab.figures import StoreFigure\nStoreFigure()",
+        lambda figure: figure.get_by_text("goes on after wait_group.read(1)").click(),
+        "So ring[0] may be overwritten.",
+    ),
+    "pipeline": (
+        "from tmalab.figures import PipelineFigure\nPipelineFigure()",
+        lambda figure: figure.get_by_role("slider").press("End"),
+        "At 3.65 µs: producer idle; copy engine idle",
+    ),
+    "view": (
+        READ_TOO_EARLY,
+        lambda figure: figure.get_by_text("with the fix", exact=True).first.click(),
+        "With the fix A comes after the end of B: ptx.mbarrier_wait_parity(full, 0)",
+    ),
+    "multicast": (
+        "from tmalab.figures import MulticastFigure\nMulticastFigure()",
+        lambda figure: figure.get_by_role("button", name="Forward").click(),
+        "arrive and promise 1,024 bytes",
+    ),
+}
+NOTEBOOKS = {"tile": TILE, "saved": TILE[:1], "others": [cell for cell, _, _ in OTHERS.values()]}
+
+
+class Lab(NamedTuple):
+    """A running JupyterLab and the folder that it shows."""
+
+    address: str
+    folder: Path
 
 
 def notebook(path: Path, cells: list[str]) -> None:
@@ -40,8 +107,8 @@ def free_port() -> int:
 
 
 @pytest.fixture(scope="module")
-def jupyterlab(browser, tmp_path_factory) -> Iterator[str]:
-    """The address of a JupyterLab with an empty configuration of its own; its folder holds figure.ipynb."""
+def jupyterlab(browser, tmp_path_factory) -> Iterator[Lab]:
+    """A JupyterLab with the course's configuration and nobody else's; its folder holds the notebooks."""
     home = tmp_path_factory.mktemp("jupyterlab")
     (home / "config").mkdir()
     settings = {
@@ -52,14 +119,16 @@ def jupyterlab(browser, tmp_path_factory) -> Iterator[str]:
     quiet.parent.mkdir(parents=True)
     quiet.write_text(json.dumps({"fetchNews": "false", "checkForUpdates": False}), "utf-8")
     (home / "config" / "jupyter_server_config.json").write_text(json.dumps(settings), "utf-8")
-    notebook(home / "figure.ipynb", CELLS)
+    for name, cells in NOTEBOOKS.items():
+        notebook(home / f"{name}.ipynb", cells)
     folders = {"JUPYTER_CONFIG_DIR": "config", "JUPYTER_DATA_DIR": "data", "JUPYTER_RUNTIME_DIR": "runtime"}
     folders |= {
         "JUPYTERLAB_SETTINGS_DIR": "settings",
         "JUPYTERLAB_WORKSPACES_DIR": "workspaces",
         "IPYTHONDIR": "ipython",
     }
-    own = {name: str(home / folder) for name, folder in folders.items()} | {"PYTHONPATH": str(ROOT)}
+    own = {name: str(home / folder) for name, folder in folders.items()}
+    own |= {"PYTHONPATH": str(ROOT), "JUPYTER_CONFIG_PATH": str(CONFIGURATION)}
     port = free_port()
     with (home / "log").open("wb") as log:
         command = [sys.executable, "-m", "jupyterlab", "--ip=127.0.0.1", f"--port={port}", "--port-retries=0"]
@@ -67,10 +136,10 @@ def jupyterlab(browser, tmp_path_factory) -> Iterator[str]:
     address = f"http://127.0.0.1:{port}"
     try:
         wait_for(f"{address}/api/status", server, home / "log")
-        yield address
+        yield Lab(address, home)
     finally:
         server.terminate()
-        server.wait(30)
+        server.wait(PATIENCE)
 
 
 def wait_for(address: str, server: subprocess.Popen, log: Path) -> None:
@@ -104,15 +173,39 @@ def run_cell(page, number: int) -> None:
         page.wait_for_timeout(1000)
 
 
-def test_a_cell_draws_the_figure_and_the_kernel_hears_what_is_chosen(jupyterlab, new_page):
-    page = new_page(width=1280, height=900)
-    page.set_default_timeout(PATIENCE * 1000)
-    page.goto(f"{jupyterlab}/lab/tree/figure.ipynb")
-    run_cell(page, 0)
-    figure, failure = page.locator(".tma-tile"), page.locator("[data-mime-type='application/vnd.jupyter.stderr']")
-    figure.or_(failure).wait_for()
-    assert not failure.count(), failure.inner_text()
+def saved_outputs(file: Path) -> list[dict]:
+    """The first cell's outputs in a notebook's file; none while it is being written."""
+    try:
+        return json.loads(file.read_text("utf-8"))["cells"][0]["outputs"]
+    except json.JSONDecodeError:
+        return []
 
+
+@pytest.fixture
+def opened(jupyterlab, new_page) -> Callable:
+    """opened(name) is a page with the notebook NAME.ipynb."""
+
+    def open_notebook(name: str):
+        page = new_page(width=1280, height=900)
+        page.set_default_timeout(PATIENCE * 1000)
+        page.goto(f"{jupyterlab.address}/lab/workspaces/{name}/tree/{name}.ipynb")  # alone: no other test's notebooks
+        return page
+
+    return open_notebook
+
+
+def drawn(page, look: str, cell: int = 0):
+    """The figure of class `look`, once its cell has drawn it."""
+    run_cell(page, cell)
+    figure, failure = page.locator(f".{look}"), page.locator("[data-mime-type='application/vnd.jupyter.stderr']")
+    figure.or_(failure).first.wait_for()
+    assert not failure.count(), failure.inner_text()
+    return figure
+
+
+def test_a_cell_draws_the_figure_and_the_kernel_hears_what_is_chosen(opened):
+    page = opened("tile")
+    figure = drawn(page, "tma-tile")
     shared = figure.get_by_role("grid").nth(1)
     shared.get_by_label("0x01E0").hover()
     figure.get_by_text("Row 3, sector 5 of the tile holds row 3, elements 40 to 47").wait_for()
@@ -120,6 +213,34 @@ def test_a_cell_draws_the_figure_and_the_kernel_hears_what_is_chosen(jupyterlab,
     shared.get_by_label("0x01E0").click()
     for key in ("ArrowLeft", "d", "d", "b"):  # to 0x01D0; in JupyterLab D D deletes a cell and B adds one
         page.keyboard.press(key)
-    assert page.locator(".jp-Notebook .jp-Cell").count() == len(CELLS)
+    assert page.locator(".jp-Notebook .jp-Cell").count() == len(NOTEBOOKS["tile"])
     run_cell(page, 1)
     page.get_by_text("selected (3, 6)", exact=True).wait_for()
+
+
+def test_a_saved_notebook_shows_the_drawing_where_no_kernel_knows_the_widget(opened, jupyterlab):
+    page = opened("saved")
+    drawn(page, "tma-tile")
+    page.locator(".jp-InputArea-editor").first.click()
+    page.keyboard.press("Control+s")
+    file = jupyterlab.folder / "saved.ipynb"
+    deadline = time.monotonic() + PATIENCE
+    while not (outputs := saved_outputs(file)):
+        assert time.monotonic() < deadline, "the notebook was not saved"
+        page.wait_for_timeout(200)
+    assert set(outputs[0]["data"]) == {"text/html", "text/plain"}
+    assert page.locator(".tma-tile").count() == 1  # the page that was saved keeps its widget
+
+    shutil.copy(file, jupyterlab.folder / "again.ipynb")
+    page = opened("again")
+    page.locator("svg g.s3-5").first.hover()
+    page.get_by_text("Row 3, sector 5 of the tile holds row 3").wait_for()
+    assert page.get_by_text("model not found").count() == 0
+
+
+def test_every_other_figure_is_drawn_and_answers_in_its_cell(opened):
+    page = opened("others")
+    for number, (name, (_, act, words)) in enumerate(OTHERS.items()):
+        figure = drawn(page, f"tma-{name}", number)
+        act(figure)
+        figure.get_by_role("status").get_by_text(words).wait_for()

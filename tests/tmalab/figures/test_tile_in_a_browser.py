@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.tmalab.figures.page import cell, kernel, marked, names, spoken
 from tmalab import DataType, Swizzle, TensorMap, reference
 from tmalab.figures import TileFigure
 
@@ -12,40 +13,9 @@ TENSOR, SHARED = 0, 1
 MARGIN = 1  # rows and sectors drawn around the tensor
 
 
-def cell(page, side: int, row: int, column: int):
-    rows = page.get_by_role("grid").nth(side).get_by_role("row")
-    return rows.nth(row + 1).get_by_role("gridcell").nth(column)  # row 0 holds the headings
-
-
 def tensor_cell(page, y: int, sector: int):
     """A sector of the tensor; the window begins MARGIN before it until a box is moved out of it."""
     return cell(page, TENSOR, y + MARGIN, sector + MARGIN)
-
-
-def spoken(page) -> str:
-    return page.get_by_role("status").inner_text()
-
-
-def marked(page, side: int, mark: str = "shown") -> str | None:
-    """The (row, column) of the cell that a side marks, or None."""
-    script = """([side, mark]) => {
-      const rows = [...document.querySelectorAll('[role=grid]')[side].querySelectorAll('[role=row]')].slice(1);
-      const cells = rows.map((row) => [...row.querySelectorAll('[role=gridcell]')]);
-      for (const [y, row] of cells.entries())
-        for (const [x, cell] of row.entries()) if (cell.hasAttribute(`data-${mark}`)) return [y, x];
-      return null;
-    }"""
-    found = page.evaluate(script, [side, mark])
-    return found and tuple(found)
-
-
-def kernel(page, name: str):
-    return page.evaluate("name => tma.kernel.state[name]", name)
-
-
-def names(page, side: int) -> list[list[str]]:
-    rows = page.get_by_role("grid").nth(side).get_by_role("row").all()[1:]
-    return [row.get_by_role("gridcell").all_inner_texts() for row in rows]
 
 
 SECTORS = [(0, 0), (1, 0), (3, 5), (4, 4), (7, 7)]

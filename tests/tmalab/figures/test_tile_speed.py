@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.tmalab.figures.page import TIMED, processor_ms
 from tmalab import DataType, Swizzle, TensorMap
 from tmalab.figures import TileFigure
 
@@ -16,32 +17,6 @@ MOVE = """(event) => {
   const key = event % 20 < 10 ? "ArrowRight" : "ArrowLeft";
   document.querySelector("[role=application]").dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
 }"""
-TIMED = """([act, count]) => {  // ms from event to changed and laid out page, 95th percentile
-  const times = Array.from({ length: count }, (_, event) => {
-    const before = performance.now();
-    eval(act)(event);
-    document.body.getBoundingClientRect();
-    return performance.now() - before;
-  });
-  return times.sort((a, b) => a - b)[Math.floor(0.95 * count)];
-}"""
-
-
-def processor_ms(page, act: str, count: int) -> float:
-    """Processor time of the page's main thread for an event, painting included: the 95th percentile of `count`."""
-    session = page.context.new_cdp_session(page)
-    session.send("Performance.enable", {"timeDomain": "threadTicks"})
-
-    def spent() -> float:
-        metrics = session.send("Performance.getMetrics")["metrics"]
-        return next(metric["value"] for metric in metrics if metric["name"] == "TaskDuration") * 1000
-
-    times = []
-    for event in range(count):
-        before = spent()
-        page.evaluate(f"(event) => {{ ({act})(event); document.body.getBoundingClientRect(); }}", event)
-        times.append(spent() - before)
-    return sorted(times)[int(0.95 * count)]
 
 
 @pytest.mark.parametrize("act", [POINT, MOVE], ids=["pointer", "box"])

@@ -10,93 +10,14 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
+from fake_driver import BASE, FakeDriver
 from numba import cuda
 
 from tmalab import TensorMap, kernel, ptx
-from tmalab.gpu import device, launch, maps, memory
+from tmalab.gpu import device, launch, memory
 from tmalab.gpu.compile import compile_kernel
-from tmalab.gpu.device import DriverError, Hopper
+from tmalab.gpu.device import DriverError
 from tmalab.gpu.errors import GpuStopped, GpuUnavailable
-
-BASE = 0x7F00_0000_0000
-
-
-class FakeDriver:
-    """Device memory as bytes at BASE, a kernel that does what `effect` says, notes of waits that `notes` gives."""
-
-    def __init__(self, effect=None, notes=(0, b""), fault=None, endless=False):
-        self.memory = np.zeros(1 << 16, np.uint8)
-        self.effect, self.notes, self.fault, self.endless = effect, notes, fault, endless
-        self.parameters = None
-        self.config = None
-        self.freed = 0
-
-    def __call__(self, function, *arguments):
-        return getattr(self, function)(*arguments)
-
-    def cuCtxSetCurrent(self, context):
-        pass
-
-    def cuLibraryLoadData(self, code, *options):
-        assert code[:4] == b"\x7fELF"
-        return "library"
-
-    def cuLibraryGetKernel(self, library, name):
-        return 6
-
-    def cuLibraryGetGlobal(self, library, name):
-        return 7, 0
-
-    def cuMemAlloc(self, size):
-        self.allocated = size
-        return BASE
-
-    def cuMemFree(self, address):
-        self.freed += 1
-        if self.fault:
-            raise DriverError("cuMemFree", self.fault, "after a fault everything fails")
-
-    def cuMemcpyHtoD(self, to, source, size):
-        if to == 7:
-            self.limit = struct.unpack("<QQQ", source)[0]
-        else:
-            self.memory[to - BASE : to - BASE + size] = np.frombuffer(ctypes.string_at(source, size), np.uint8)
-
-    def cuMemcpyDtoH(self, to, source, size):
-        if source == 7:
-            count, notes = self.notes
-            content = struct.pack("<QQQ", 0, 0, count) + notes
-        else:
-            content = self.memory[source - BASE : source - BASE + size].tobytes()
-        ctypes.memmove(to, content, min(size, len(content)))
-
-    def cuLaunchKernelEx(self, config, function, pointers, extra):
-        self.config = config
-        if self.effect:
-            self.effect(self.memory)
-
-    def cuStreamQuery(self, stream):
-        if self.endless:
-            raise DriverError("cuStreamQuery", 600, "CUDA_ERROR_NOT_READY")
-        if self.fault:
-            raise DriverError("cuStreamQuery", self.fault, "fault")
-
-
-@pytest.fixture
-def play(monkeypatch):
-    """Put a fake driver in place of the real one; at the end nothing of it is left."""
-
-    def put(driver):
-        for module in (device, launch, memory, maps):
-            monkeypatch.setattr(module, "call", driver)
-        monkeypatch.setattr(memory, "encode", lambda tm: struct.pack("<Q", tm.global_address) + bytes(120))
-        monkeypatch.setattr(device, "_find", lambda: Hopper("fake", 13000, None))
-        monkeypatch.setattr(device, "_stopped", [])
-        return driver
-
-    launch._loaded.cache_clear()
-    yield put
-    launch._loaded.cache_clear()
 
 
 @kernel

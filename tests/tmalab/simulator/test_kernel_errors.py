@@ -247,3 +247,15 @@ def test_an_interrupt_of_the_person_at_the_keyboard_goes_through():
         interrupted.run(block=2, args=(OUT,))
     case = CASES["copy_tile"]()
     assert not case.kernel.run(args=case.args).hazards
+
+
+@pytest.mark.parametrize("raised", [SystemExit("bye"), GeneratorExit(), BaseException("odd")])
+def test_whatever_a_kernel_raises_is_in_the_run(raised):
+    @kernel
+    def raises(out):
+        if cuda.threadIdx.x == 3:
+            raise raised
+        cuda.syncthreads()
+
+    fault = raises.run(block=8, args=(OUT,)).fault
+    assert (fault.kind, fault.thread, fault.line) == ("python_error", "thread 3", line_of(raises, 3))

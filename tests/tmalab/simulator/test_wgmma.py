@@ -89,6 +89,7 @@ def test_a_mistake_is_told_in_every_order(what, seed):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_rows_of_128_bytes_are_no_core_matrices(seed):
+    """D4"""
     case = product(rows_of_128_bytes, 64, 64, Swizzle.NONE)
     run = case.run(seed)
     (found,) = {(hazard.name, hazard.details["operand"]) for hazard in run.hazards if hazard.details["operand"] == "A"}

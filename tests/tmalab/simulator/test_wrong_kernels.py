@@ -30,8 +30,8 @@ def test_a_mistake_is_reported_in_every_one_of_20_orders(name):
 
 @pytest.mark.parametrize("name", MUTANTS)
 def test_a_report_names_lines_of_the_kernel_and_what_to_write(name):
-    run = MUTANTS[name].fresh().run()
-    assert not run.ok
+    runs = (MUTANTS[name].fresh().run(seed) for seed in range(MUTANTS[name].seeds))
+    run = next(run for run in runs if not run.ok)
     assert {hazard.name for hazard in run.hazards} <= NAMES
     for hazard in run.hazards:
         assert hazard.fix

@@ -1,4 +1,4 @@
-"""The bar of a long exploration: after a second, on a terminal or in a notebook, with the time that is left."""
+"""The bar of long work: after a second, on a terminal or in a notebook, with the time that is left."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from contextlib import suppress
 
 import pytest
 
+from tmalab import progress_bar
 from tmalab.bootstrap import ROOT
-from tmalab.simulator import progress
-from tmalab.simulator.progress import Progress, bar, duration
+from tmalab.progress_bar import Progress, bar, display, duration, shown, watched
 
 
 class Shown:
@@ -30,46 +30,85 @@ class Shown:
         self.closed = True
 
 
+def words(left: str) -> str:
+    return f"{left} left" if left else "working"
+
+
 @pytest.fixture
 def clock(monkeypatch):
     """A clock that the test sets."""
     now = [100.0]
-    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(progress_bar.time, "monotonic", lambda: now[0])
     return now
 
 
 def test_nothing_is_shown_in_the_first_second(clock):
-    shown = Shown()
-    with Progress(shown) as made:
+    screen = Shown()
+    with Progress(screen) as made:
         clock[0] += 0.9
-        made.tell(0.5, 10, 0)
-    assert (shown.pictures, shown.closed) == ([], False)
+        made.tell(0.5, words)
+    assert (screen.pictures, screen.closed) == ([], False)
 
 
 def test_the_time_left_is_that_of_the_parts_so_far(clock):
-    shown = Shown()
-    with Progress(shown) as made:
+    screen = Shown()
+    with Progress(screen) as made:
         clock[0] += 30
-        made.tell(0.25, 1200, 3)
+        made.tell(0.25, words)
         clock[0] += 0.01
-        made.tell(0.26, 1201, 3)  # too soon after the last picture
-    assert shown.pictures == [(0.25, "1,200 orders, 3 wrong, 1:30 left")]
-    assert shown.closed
+        made.tell(0.26, words)  # too soon after the last picture
+    assert screen.pictures == [(0.25, "1:30 left")]
+    assert screen.closed
 
 
 def test_before_any_part_is_done_no_time_is_named(clock):
-    shown = Shown()
-    with Progress(shown) as made:
+    screen = Shown()
+    with Progress(screen) as made:
         clock[0] += 5
-        made.tell(0.0, 7, 0)
-    assert shown.pictures == [(0.0, "7 orders, 0 wrong")]
+        made.tell(0.0, words)
+    assert screen.pictures == [(0.0, "working")]
 
 
 def test_nobody_looks_at_a_pipe(monkeypatch):
     monkeypatch.setattr(sys, "stderr", io.StringIO())
-    assert progress.display() is None
+    assert display() is None
     with Progress(None) as made:
-        made.tell(0.5, 1, 0)
+        made.tell(0.5, words)
+
+
+def test_items_are_counted_as_they_are_asked_for(clock, monkeypatch):
+    screen = Shown()
+    monkeypatch.setattr(progress_bar, "display", lambda: screen)
+    for _ in watched(["a", "b", "c", "d"]):
+        clock[0] += 10
+    assert screen.pictures == [
+        (0.25, "1 of 4, 0:30 left"),
+        (0.5, "2 of 4, 0:20 left"),
+        (0.75, "3 of 4, 0:10 left"),
+    ]
+    assert screen.closed
+
+
+def test_a_bar_is_closed_when_the_work_breaks_off(clock, monkeypatch):
+    screen = Shown()
+    monkeypatch.setattr(progress_bar, "display", lambda: screen)
+
+    def work() -> None:
+        for item in watched(iter([1, 2, 0]), total=3):
+            clock[0] += 10
+            _ = 1 // item
+
+    with pytest.raises(ZeroDivisionError):
+        work()
+    assert screen.closed
+
+
+def test_nothing_is_shown_where_it_is_not_wanted(monkeypatch):
+    monkeypatch.setattr(progress_bar, "_in_notebook", lambda: True)
+    assert display() is not None
+    with shown(False):
+        assert display() is None
+    assert display() is not None
 
 
 @pytest.mark.parametrize(("seconds", "words"), [(5, "0:05"), (65.4, "1:05"), (7200, "2:00:00"), (0, "0:00")])
@@ -97,7 +136,7 @@ def test_a_notebook_without_widgets_shows_a_line_that_changes(monkeypatch):
         return Handle()
 
     monkeypatch.setattr(IPython.display, "display", put)
-    line = progress.Line()
+    line = progress_bar.Line()
     line.show(0.5, "words")
     line.show(1.0, "more")
     line.close()
@@ -109,7 +148,7 @@ def test_a_notebook_with_widgets_shows_one(monkeypatch):
 
     boxes = []
     monkeypatch.setattr(IPython.display, "display", boxes.append)
-    widget = progress.Widget()
+    widget = progress_bar.Widget()
     widget.show(0.25, "a third is left")
     (box,) = boxes
     assert (box.children[0].value, box.children[1].value) == (0.25, "a third is left")

@@ -1,0 +1,52 @@
+"""A class's outcomes as tables: a line for each exercise, in CSV, or for each notebook, for people."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping
+from typing import Any
+
+from grader.report import number
+
+HEADER = ("notebook", "exercise", "points", "maximum", "remark")
+FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would calculate
+
+
+def as_csv(outcomes: Mapping[str, Mapping[str, Any]]) -> str:
+    """notebook, exercise, points, maximum, remark. Names are written so that no spreadsheet takes them for a formula.
+
+    >>> print(as_csv({"=1.ipynb": {"error": "no notebook"}}), end="")
+    notebook,exercise,points,maximum,remark
+    '=1.ipynb,,,,no notebook
+    """
+    written = io.StringIO()
+    table = csv.writer(written, lineterminator="\n")
+    table.writerow(HEADER)
+    for name, outcome in outcomes.items():
+        table.writerows(map(_harmless, row) for row in _rows(name, outcome))
+    return written.getvalue()
+
+
+def as_lines(outcomes: Mapping[str, Mapping[str, Any]]) -> str:
+    """A line for each notebook: its points, or why it has none."""
+    width = max(map(len, outcomes), default=0)
+    return "\n".join(f"{name:<{width}}  {_verdict(outcome)}" for name, outcome in outcomes.items())
+
+
+def _rows(name: str, outcome: Mapping[str, Any]) -> list[list[str]]:
+    if "error" in outcome:
+        return [[name, "", "", "", outcome["error"]]]
+    graded = outcome["report"]["exercises"]
+    return [[name, each["exercise"], number(each["points"]), number(each["maximum"]), ""] for each in graded]
+
+
+def _harmless(cell: str) -> str:
+    cell = cell.encode("utf-8", "backslashreplace").decode("utf-8")
+    return f"'{cell}" if cell.startswith(FORMULA) else cell
+
+
+def _verdict(outcome: Mapping[str, Any]) -> str:
+    if "error" in outcome:
+        return outcome["error"]
+    return f"{number(outcome['report']['points'])}/{number(outcome['report']['maximum'])}"

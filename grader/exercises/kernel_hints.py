@@ -1,0 +1,36 @@
+"""What kernels of every lesson can fail at, and the stem of its hints; a lesson adds its own to these."""
+
+from __future__ import annotations
+
+KERNEL_HINTS = {
+    "compiles": "hint.compiles",
+    "no-copy": "hint.no-copy",
+    "not-written": "hint.not-written",
+    "swapped": "hint.swapped",
+    "at-origin": "hint.at-origin",
+    "at-the-example": "hint.at-origin",
+    "bytes": "hint.bytes",
+    "read-before-wait": "hint.wait",
+    "wait-ignored": "hint.wait",
+    "uninitialised-read": "hint.wait",
+    "exit-in-flight": "hint.wait",
+    "overwrite-in-use": "hint.wait",
+    "wrong-parity": "hint.parity",
+    "too-few-bytes": "hint.promise",
+    "too-many-bytes": "hint.promise",
+    "expect-after-completion": "hint.promise",
+    "missing-arrival": "hint.arrival",
+    "over-arrival": "hint.one-thread",
+    "multiple-issue": "hint.one-thread",
+    "init-not-visible": "hint.init",
+    "barrier-not-initialised": "hint.init",
+    "barrier-reinit": "hint.init",
+    "misaligned": "hint.aligned",
+    "misaligned_address": "hint.aligned",
+    "illegal_instruction": "hint.coordinate",
+    "slow": "hint.share",
+    "endless_loop": "hint.endless",
+    "python_error": "hint.raises",
+    "out-of-bounds": "hint.out-of-bounds",
+    "deadlock": "hint.deadlock",
+}

@@ -1,0 +1,137 @@
+"""nbgrader with grades that can be believed: two preprocessors for `nbgrader autograde`, in place of running notebooks.
+
+`MendCells` makes a submission one that nbgrader can read, whatever was deleted, copied or edited. `TrustedGrades`
+grades the answers in a sandbox (`grader.trusted`) and puts points and the check's words where nbgrader looks for them,
+in the outputs of the graded cells. The gradebook, formgrader, feedback and export then work as they always do.
+
+In `nbgrader_config.py`:
+
+    from grader.nbgrader_plugin import trust
+    trust(c)
+"""
+
+from __future__ import annotations
+
+import atexit
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
+from nbgrader.api import Gradebook
+from nbgrader.preprocessors import (
+    AssignLatePenalties,
+    CheckCellMetadata,
+    ClearOutput,
+    DeduplicateIds,
+    IgnorePattern,
+    LimitOutput,
+    NbGraderPreprocessor,
+    OverwriteCells,
+    OverwriteKernelspec,
+    SaveAutoGrades,
+)
+from traitlets import Integer
+
+from grader.checking import class_seed
+from grader.lesson import Lesson, grade_id_of
+from grader.sandbox.host import Sandbox
+from grader.submission import Unreadable
+from grader.texts import text
+from grader.trusted import Report, regrade
+
+
+def trust(config: Any) -> None:
+    """Have `nbgrader autograde` grade with this course's checks, in a sandbox."""
+    before = [MendCells, ClearOutput, DeduplicateIds, OverwriteKernelspec, OverwriteCells, CheckCellMetadata]
+    after = [TrustedGrades, IgnorePattern, LimitOutput, SaveAutoGrades, AssignLatePenalties, CheckCellMetadata]
+    config.Autograde.sanitize_preprocessors, config.Autograde.autograde_preprocessors = before, after
+
+
+class MendCells(NbGraderPreprocessor):
+    """Give every cell of the assignment back what nbgrader must find in it, once, and no other cell any of that."""
+
+    def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
+        told = resources["nbgrader"]
+        with Gradebook(told["db_url"]) as book:
+            known = _known_cells(book.find_notebook(told["notebook"], told["assignment"]))
+        seen: set[str] = set()
+        for cell in reversed(nb.cells):  # the last of several copies counts, as for nbgrader
+            if not isinstance(cell.get("metadata"), dict):
+                cell["metadata"] = {}
+            grade_id = grade_id_of(cell)
+            cell.metadata.pop("nbgrader", None)
+            if grade_id in known and grade_id not in seen:
+                seen.add(grade_id)
+                cell.metadata["nbgrader"] = dict(known[grade_id][1])
+        nb.cells += [_added(*known[grade_id]) for grade_id in known if grade_id not in seen]
+        return nb, resources
+
+
+class TrustedGrades(NbGraderPreprocessor):
+    """Write the points that answers earn into the outputs of the graded cells. The notebook itself is not run."""
+
+    seed = Integer(None, allow_none=True, help="The class's seed; by default TMALAB_CLASS_SEED, or 0.").tag(config=True)
+
+    def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
+        lesson = Lesson.of(resources["nbgrader"]["assignment"], nb.cells)
+        try:
+            seed = class_seed() if self.seed is None else self.seed
+            said = _said(regrade(nb, lesson.assignment, seed, _sandbox(), lesson))
+        except Unreadable as reason:
+            said = {check.grade_id: (0.0, str(reason)) for check in lesson.checks}
+        for cell in nb.cells:
+            if grade_id_of(cell) in said:
+                points, words = said[grade_id_of(cell)]
+                shown = new_output("execute_result", {"text/plain": repr(float(points))}, execution_count=1)
+                cell.outputs = [new_output("stream", name="stdout", text=words + "\n"), shown]
+                cell.execution_count = 1
+        return nb, resources
+
+
+def _said(report: Report) -> dict[str, tuple[float, str]]:
+    """Points and words by the id of the graded cell; how it was graded is said once, with the first."""
+    said = {graded.grade_id: (graded.points, graded.report) for graded in report.exercises}
+    for grade_id, (points, words) in list(said.items())[:1]:
+        versions = ", ".join(f"{name} {version}" for name, version in report.versions.items())
+        said[grade_id] = (
+            points,
+            words + "\n" + text("classroom.graded-with", versions=versions) + "\n" + report.statement,
+        )
+    return said
+
+
+def _known_cells(notebook: Any) -> dict[str, tuple[Any, Mapping[str, Any]]]:
+    """The assignment's cells by nbgrader's id, each with the metadata that it has in the instructor's notebook."""
+    graded = {cell.name: cell for cell in notebook.grade_cells}
+    solutions = {cell.name for cell in notebook.solution_cells}
+    tasks = {cell.name: cell for cell in notebook.task_cells}
+    known = {}
+    for cell in notebook.source_cells:
+        metadata = {
+            "grade": cell.name in graded,
+            "grade_id": cell.name,
+            "locked": cell.locked,
+            "schema_version": 3,
+            "solution": cell.name in solutions,
+            "task": cell.name in tasks,
+            "checksum": cell.checksum,
+            "cell_type": cell.cell_type,
+        }
+        worth = graded.get(cell.name) or tasks.get(cell.name)
+        known[cell.name] = cell, metadata | ({"points": worth.max_score} if worth else {})
+    return known
+
+
+def _added(cell: Any, metadata: Mapping[str, Any]) -> Any:
+    """A cell of the assignment that a submission lacks, as it was released."""
+    make = new_code_cell if cell.cell_type == "code" else new_markdown_cell
+    return make(cell.source, metadata={"nbgrader": dict(metadata)})
+
+
+@lru_cache(maxsize=1)
+def _sandbox() -> Sandbox:
+    """One for all submissions of a run."""
+    sandbox = Sandbox()
+    atexit.register(sandbox.close)
+    return sandbox

@@ -1,0 +1,139 @@
+"""Run the cells that an answer needs, and say what the answer is in plain data; call it, if it is a function.
+
+This runs in the task's own process, beside the learner's code: what is sent from here is an answer, never a judgement.
+"""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import contextlib
+import inspect
+import linecache
+import os
+import random
+import re
+import socket
+import sys
+import traceback
+import types
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from grader.sandbox import wire
+from grader.sandbox.exported import exported
+from grader.sandbox.limits import Limits
+from grader.slices import Cell, needed
+from grader.texts import text
+
+text.keys()  # read now: once a learner's cells run, the package that holds these sentences is out of reach
+TIMERS = re.compile(r"^(\s*)%(?:%?(?:time|timeit|prun|capture)\b)[^\S\n]*(.*)$")
+
+
+def give(
+    connection: socket.socket,
+    limits: Limits,
+    cells: Sequence[tuple[str, str]],
+    wanted: Mapping[str, str],
+    questions: Mapping[str, object],
+    environment: Mapping[str, str],
+    whole: bool,
+) -> None:
+    """Send the answers to the `wanted` exercises, by id, then answer calls of those that are functions.
+
+    `cells`      name and source of each code cell, in order
+    `wanted`     exercise: the variable that its check is given, for a notebook that lost the check
+    `questions`  exercise: what it asks, for `grader.questions`
+    `whole`      run all cells, and take what the notebook's own checks are given; else only the needed ones
+    """
+    os.environ.update(environment)
+    sys.path.insert(0, os.getcwd())
+    random.seed(0)
+    checks = _stand_in(questions)
+    scope = _fresh_scope()
+    parsed = [cell for cell in (_read(name, source) for name, source in cells) if cell]
+    chosen = parsed if whole else needed(parsed, set(wanted.values()))
+    for cell in chosen:
+        _execute(cell, scope)
+    given = {id: _answer(id, variable, scope, checks if whole else {}) for id, variable in wanted.items()}
+    answers = {id: exported(answer) for id, answer in given.items()}
+    wire.send(connection.sendall, {"answers": answers, "ran": [cell.name for cell in chosen]})
+    while True:
+        try:
+            call = wire.receive(connection.recv, limits.record)
+        except EOFError:
+            return
+        wire.send(connection.sendall, _call(given[call["exercise"]], call["arguments"]))
+
+
+def _answer(id: str, variable: str, scope: Mapping[str, object], checks: Mapping[str, object]) -> object:
+    return checks[id] if id in checks else scope.get(variable)
+
+
+def _call(function: Any, arguments: tuple) -> dict[str, object]:
+    """One call: its value as plain data, or what it raised, and in which line of the learner's."""
+    try:
+        return {"value": exported(function(*arguments))}
+    except BaseException as error:  # SystemExit too
+        frames = traceback.extract_tb(error.__traceback__)[1:]
+        words = traceback.format_exception_only(error)[-1].strip().splitlines()[0][:160]
+        return {"raised": type(error).__name__[:80], "words": words, "line": frames[0].lineno or 0 if frames else 0}
+
+
+def _stand_in(questions: Mapping[str, object]) -> dict[str, object]:
+    """Put a `grader` in place that only notes what its checks are given: the real one has no business here."""
+    noted: dict[str, object] = {}
+    stand_in = types.ModuleType("grader")
+
+    def check(exercise_id: str, answer: object) -> float:
+        noted[exercise_id] = answer
+        return 0.0
+
+    def ask(exercise_id: str) -> object:
+        return questions[exercise_id]
+
+    stand_in.check, stand_in.questions = check, ask  # type: ignore[attr-defined]
+    for name in [name for name in sys.modules if name.partition(".")[0] == "grader"]:
+        del sys.modules[name]
+    sys.modules["grader"] = stand_in
+    return noted
+
+
+class _NoMagic:
+    """Stands for IPython: its commands do nothing here."""
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *arguments, **named: None
+
+
+def _fresh_scope() -> dict[str, object]:
+    """The namespace of a notebook that has just been started."""
+    module = types.ModuleType("__main__")
+    sys.modules["__main__"] = module
+    scope = vars(module)
+    scope |= {"get_ipython": _NoMagic, "In": [], "Out": {}, "display": lambda *shown, **named: None, "exit": sys.exit}
+    return scope
+
+
+def _read(name: str, source: str) -> Cell | None:
+    """A cell as Python: commands of IPython's taken out, code behind its timers kept. None for what is no Python."""
+    plain = "\n".join(TIMERS.sub(r"\1\2", line) for line in source.splitlines()) + "\n"
+    if re.search(r"(?m)^\s*(?:[%!?]|.*[?]\s*$)|= *[%!]", plain):
+        with contextlib.suppress(Exception):
+            from IPython.core.inputtransformer2 import TransformerManager
+
+            plain = TransformerManager().transform_cell(plain)
+    try:
+        return Cell.of(name, plain)
+    except Exception:  # SyntaxError, RecursionError, MemoryError: a cell that can't run here or in a notebook
+        return None
+
+
+def _execute(cell: Cell, scope: dict[str, object]) -> None:
+    """Run one cell; one that raises does not stop the others."""
+    linecache.cache[cell.name] = (len(cell.source), None, cell.source.splitlines(True), cell.name)
+    with contextlib.suppress(BaseException):
+        code = compile(cell.source, cell.name, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+        result = eval(code, scope)
+        if code.co_flags & inspect.CO_COROUTINE:
+            asyncio.run(result)

@@ -1,0 +1,143 @@
+"""What a task gives up before it runs anything of a learner's: namespaces, capabilities, system calls. Linux only.
+
+Inside bubblewrap each task makes namespaces of its own: it is process 1 there, so that its end is the end of all that
+it started; it sees no other process; the folder it may write to is its own and goes with it. Then it drops all
+capabilities and refuses system calls that no answer needs (seccomp). Needs no privilege where the kernel lets ordinary
+users make namespaces.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import platform
+import struct
+import sys
+
+CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID = 0x00020000, 0x08000000, 0x10000000, 0x20000000
+MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC = 1, 2, 4, 8
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_CAPBSET_DROP = 1, 4, 22, 24
+PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 36, 38
+
+MACHINES = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}  # AUDIT_ARCH, column of the table
+REFUSED = {  # numbers on x86_64 and aarch64
+    "ptrace": (101, 117),
+    "process_vm_readv": (310, 270),
+    "process_vm_writev": (311, 271),
+    "pidfd_getfd": (438, 438),
+    "memfd_create": (319, 279),  # memory that no process seems to hold
+    "memfd_secret": (447, 447),
+    "shmget": (29, 194),
+    "msgget": (68, 186),
+    "semget": (64, 190),
+    "mq_open": (240, 180),
+    "add_key": (248, 217),
+    "request_key": (249, 218),
+    "keyctl": (250, 219),
+    "mount": (165, 40),
+    "umount2": (166, 39),
+    "pivot_root": (155, 41),
+    "fsopen": (430, 430),
+    "open_tree": (428, 428),
+    "move_mount": (429, 429),
+    "unshare": (272, 97),
+    "setns": (308, 268),
+    "bpf": (321, 280),
+    "perf_event_open": (298, 241),
+    "userfaultfd": (323, 282),
+    "io_uring_setup": (425, 425),
+    "clone3": (435, 435),  # its flags can't be seen here; the C library then takes clone
+}
+OUTSIDE_A_PID_NAMESPACE = {"kill": (62, 129), "pidfd_send_signal": (424, 424), "prlimit64": (302, 261)}
+SOCKET, CLONE = (41, 198), (56, 220)
+AF_UNIX = 1
+
+BPF_LOAD, BPF_EQUAL, BPF_ANY_BIT, BPF_RETURN = 0x20, 0x15, 0x45, 0x06
+ALLOW, KILL = 0x7FFF0000, 0x80000000
+ARGUMENT_0 = 16  # offset in seccomp_data; the lower half, as both machines are little-endian
+
+
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
+
+
+def _done(result: int) -> None:
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+
+
+def closed_to_others(closed: bool) -> None:
+    """Whether no process of this user may look into this one or trace it; a fork inherits it."""
+    _done(_libc().prctl(PR_SET_DUMPABLE, int(not closed), 0, 0, 0))
+
+
+def adopt_orphans() -> None:
+    """Processes whose parents end become children of this one, so that none gets away."""
+    _done(_libc().prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
+
+
+def own_namespaces() -> None:
+    """Leave for new user, process, mount and IPC namespaces; the next child is process 1 there. Raises OSError."""
+    user, group = os.getuid(), os.getgid()
+    closed_to_others(False)  # else its files in /proc, which it must write, are not its own
+    _done(_libc().unshare(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC))
+    for file, content in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
+        with open(f"/proc/self/{file}", "w") as handle:
+            handle.write(content)
+
+
+def own_scratch(folder: str, size: int) -> None:
+    """An empty folder of `size` bytes for this mount namespace, and nothing in /proc."""
+    libc, flags = _libc(), MS_NOSUID | MS_NODEV
+    _done(libc.mount(b"scratch", folder.encode(), b"tmpfs", flags, f"size={size},mode=700".encode()))
+    _done(libc.mount(b"nothing", b"/proc", b"tmpfs", flags | MS_RDONLY | MS_NOEXEC, b"size=4k"))
+
+
+def no_privileges() -> None:
+    """Drop every capability for good, and let no program give any back."""
+    libc = _libc()
+    _done(libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+    for capability in range(64):
+        if libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) < 0:
+            break  # the last one that this kernel knows, or none may be dropped
+    header, nothing = struct.pack("=Ii", 0x20080522, 0), bytes(24)
+    _done(libc.capset(header, nothing))
+
+
+def fewer_calls(namespaced: bool) -> bool:
+    """Refuse system calls from now on; False where this machine's numbers are not known."""
+    if not sys.platform.startswith("linux") or platform.machine() not in MACHINES:
+        return False
+    program = _filter(*MACHINES[platform.machine()], namespaced)
+    code = ctypes.create_string_buffer(program)
+    pointer = ctypes.create_string_buffer(struct.pack("=HxxxxxxQ", len(program) // 8, ctypes.addressof(code)))
+    libc = _libc()
+    _done(libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+    _done(libc.prctl(PR_SET_SECCOMP, 2, ctypes.byref(pointer), 0, 0))
+    return True
+
+
+def _filter(architecture: int, column: int, namespaced: bool) -> bytes:
+    """The filter as the kernel reads it: instructions of 8 bytes."""
+    refuse = 0x00050000 | errno.EPERM
+    lines = [(BPF_LOAD, 0, 0, 4), (BPF_EQUAL, 1, 0, architecture), (BPF_RETURN, 0, 0, KILL), (BPF_LOAD, 0, 0, 0)]
+    if column == 0:
+        lines += [(0x35, 0, 1, 0x40000000), (BPF_RETURN, 0, 0, KILL)]  # x32's second set of numbers
+    for name, numbers in (REFUSED if namespaced else REFUSED | OUTSIDE_A_PID_NAMESPACE).items():
+        answer = 0x00050000 | errno.ENOSYS if name == "clone3" else refuse
+        lines += [(BPF_EQUAL, 0, 1, numbers[column]), (BPF_RETURN, 0, 0, answer)]
+    lines += [
+        (BPF_EQUAL, 0, 4, SOCKET[column]),  # only to processes of this computer
+        (BPF_LOAD, 0, 0, ARGUMENT_0),
+        (BPF_EQUAL, 0, 1, AF_UNIX),
+        (BPF_RETURN, 0, 0, ALLOW),
+        (BPF_RETURN, 0, 0, refuse),
+        (BPF_EQUAL, 0, 3, CLONE[column]),
+        (BPF_LOAD, 0, 0, ARGUMENT_0),
+        (BPF_ANY_BIT, 0, 1, CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC),
+        (BPF_RETURN, 0, 0, refuse),
+        (BPF_RETURN, 0, 0, ALLOW),
+    ]
+    return b"".join(struct.pack("=HBBI", *line) for line in lines)

@@ -1,0 +1,131 @@
+"""The levels of isolation, best first, and the commands that start a sandbox's warm process at each.
+
+`bubblewrap`   its own view of files (this Python and the course's code, all read-only), processes, network and users
+`limits`       a plain process: limits of time, memory and output, no network where Linux filters system calls, but the
+               files of the account that grades can be read; Linux
+`process`      a plain process, started for each task and ended when its time is up; anywhere
+
+Which one works is found out by starting it, and is written in every report.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import site
+import sys
+import sysconfig
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.texts import text
+from tmalab.bootstrap import ROOT
+
+NOBODY = 65534
+HOME = Path(__file__).resolve().parents[2]  # the checkout, or where the packages are installed
+PACKAGES = ("tmalab", "grader")
+SECRET = ("grader/exercises", "notebooks", "tests")  # what is expected is worked out or written there
+RECORDINGS = "tmalab/recorded"
+SYSTEM = ("/usr", "/lib", "/lib64", "/bin", "/etc/ld.so.cache", "/etc/alternatives")
+QUIET = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+QUIET |= {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1"}
+SCRATCH = ("/tmp", "/var/tmp", "/scratch")  # where an answer may write: the first in which no code lies
+
+
+@dataclass(frozen=True)
+class Level:
+    """One way to isolate: its name, what starts it before the Python command, and whether tasks get namespaces."""
+
+    name: str
+    wrapper: tuple[str, ...]
+    namespaced: bool
+    root: bool = False  # whether it is the system's administrator outside
+
+    @property
+    def statement(self) -> str:
+        """One sentence on what it holds back, for reports."""
+        return text(f"sandbox.{self.name}") + (" " + text("sandbox.as-root") if self.root else "")
+
+
+def levels() -> Iterator[Level]:
+    """What may work on this computer, best first."""
+    root = hasattr(os, "geteuid") and os.geteuid() == 0
+    bubblewrap = shutil.which("bwrap") if sys.platform.startswith("linux") else None
+    setpriv = shutil.which("setpriv")
+    if bubblewrap and root and setpriv:
+        inside = (setpriv, f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--no-new-privs")
+        inside += ("--bounding-set=-all", "--inh-caps=-all")
+        yield Level("bubblewrap", (bubblewrap, *_walls(), "--", *inside), namespaced=True)
+    if bubblewrap:
+        yield Level("bubblewrap", (bubblewrap, "--unshare-user", *_walls(), "--"), namespaced=True, root=root)
+    if sys.platform.startswith("linux"):
+        yield Level("limits", (), namespaced=False, root=root)
+    yield Level("process", (), namespaced=False, root=root)
+
+
+def python_command(module: str, *arguments: str) -> list[str]:
+    """What runs a module's `main`: this Python, isolated from its user's settings, with this path of packages."""
+    path = [entry for entry in dict.fromkeys([str(ROOT), *sys.path]) if entry and os.path.exists(entry)]
+    code = f"import sys; sys.path[:] = {path!r}; from {module} import main; main({', '.join(arguments)})"
+    return [sys.executable, "-I", "-X", "faulthandler=0", "-c", code]
+
+
+def environment() -> dict[str, str]:
+    """The warm process's environment: nothing of the grader's own."""
+    names = ("TMALAB_LANGUAGE",) if os.name == "posix" else ("TMALAB_LANGUAGE", "SYSTEMROOT", "PATH", "TEMP", "TMP")
+    own = dict.fromkeys(("HOME", "TMPDIR", "MPLCONFIGDIR"), scratch()) if os.name == "posix" else {}
+    return QUIET | own | {name: os.environ[name] for name in names if name in os.environ}
+
+
+def scratch() -> str:
+    """The folder that is each task's own. It hides what lies there, so neither Python nor the checkout may."""
+    return next(folder for folder in SCRATCH if not any(path.is_relative_to(folder) for path in _shown()))
+
+
+def _walls() -> list[str]:
+    """bubblewrap's arguments: everything unshared, nothing writable, no file but Python's and the course's code."""
+    walls = ["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
+    walls += ["--die-with-parent", "--new-session", "--hostname", "sandbox"]
+    for path in SYSTEM:
+        walls += ["--symlink", os.readlink(path), path] if os.path.islink(path) else ["--ro-bind-try", path, path]
+    shown = _shown()
+    for parent in sorted({parent for path in shown for parent in path.parents} - {Path("/"), Path("/usr")}):
+        walls += ["--perms", "0755", "--dir", str(parent)]
+    for path in shown:
+        walls += ["--ro-bind", str(path), str(path)]
+    secret = [HOME / name for name in SECRET if (HOME / name).is_dir()]
+    for folder in (folder for folder in secret if any(folder.is_relative_to(path) for path in [*shown, Path("/usr")])):
+        walls += ["--tmpfs", str(folder), "--remount-ro", str(folder)]
+    for file in sorted((HOME / RECORDINGS).glob("*.npz")):  # lessons import the modules beside them
+        walls += ["--ro-bind", "/dev/null", str(file)]
+    walls += ["--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--tmpfs", scratch()]
+    return [*walls, "--remount-ro", "/dev", "--remount-ro", "/"]
+
+
+def _shown() -> list[Path]:
+    """The folders that are seen inside, at the same places."""
+    return [*_python_folders(), *(HOME / package for package in PACKAGES)]
+
+
+def _python_folders() -> list[Path]:
+    """The folders in which this Python and its packages lie, none inside another, and not the checkout."""
+    installed = {sys.prefix, sys.base_prefix, sysconfig.get_paths()["stdlib"]}
+    named = {*sys.path, site.getusersitepackages()} if site.ENABLE_USER_SITE else set(sys.path)
+    folders = _folders(installed) | _links(Path(sys.executable))
+    folders |= {folder for folder in _folders(named) if not ROOT.is_relative_to(folder)}
+    folders -= {Path("/usr"), Path("/")}
+    return sorted(f for f in folders if not any(f != other and f.is_relative_to(other) for other in folders))
+
+
+def _folders(names: set[str]) -> set[Path]:
+    return {Path(name).resolve() for name in names if name and os.path.isdir(name)}
+
+
+def _links(executable: Path) -> set[Path]:
+    """The prefixes that a chain of links leads through, from a virtual environment's Python to the real one."""
+    found = set()
+    while os.path.islink(executable):
+        executable = executable.parent / os.readlink(executable)
+        found.add(executable.parent.parent)
+    return {folder.resolve() for folder in found if folder != Path("/usr") and os.path.isdir(folder)}

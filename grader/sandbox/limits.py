@@ -1,0 +1,48 @@
+"""What a process in a sandbox may use, and how the kernel and the watching parent hold it to that."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+MIB = 1 << 20
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The limits of one task. Seconds and bytes; `memory` is what all its processes hold together."""
+
+    wall: float = 90.0  # long, so that a busy computer stops nobody who works
+    cpu: int = 20  # of the processor, all processes together
+    memory: int = 1024 * MIB
+    address_space: int = 4096 * MIB  # of each process: numba and NumPy reserve more than they use
+    processes: int = 32  # and threads
+    files: int = 64  # open at a time
+    file_size: int = 16 * MIB
+    record: int = 16 * MIB  # what comes back
+    scratch: int = 64 * MIB  # in the task's own folder
+
+    def applied(self, but: Sequence[str] = ()) -> None:
+        """Set what the operating system enforces, `but` some, for this process and those that it starts. POSIX only."""
+        import resource
+
+        wanted = {
+            "RLIMIT_NPROC": 0 if "processes" in but else self.processes,
+            "RLIMIT_CPU": self.cpu,
+            "RLIMIT_AS": self.address_space,
+            "RLIMIT_NOFILE": self.files,
+            "RLIMIT_FSIZE": self.file_size,
+            "RLIMIT_CORE": 0,
+            "RLIMIT_MSGQUEUE": 0,
+            "RLIMIT_MEMLOCK": 0,
+        }
+        for name, value in wanted.items():
+            kind = getattr(resource, name, None)
+            if kind is None or (name == "RLIMIT_NPROC" and not value):
+                continue
+            hard = resource.getrlimit(kind)[1]
+            value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+            try:
+                resource.setrlimit(kind, (value, value))
+            except (ValueError, OSError):  # macOS has no limit of address space
+                continue

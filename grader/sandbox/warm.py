@@ -1,0 +1,251 @@
+"""The warm process inside a sandbox: it has imported all that tasks need, and forks a fresh process for each.
+
+It never runs or reads anything of a learner's. The grader hands it, over a control socket, the limits of a task and one
+end of a connection; the task's process talks over that connection and has no other. When the task ends, by itself or
+because it is too long or too large, all its processes end, and the grader is told how.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import socket
+import struct
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.sandbox import confine
+from grader.sandbox.limits import Limits
+
+LOOK = 0.03  # seconds between looks at a task's memory
+PID = struct.Struct(">i")
+CONNECTION = 3  # the task's end of its connection
+
+
+@dataclass
+class Task:
+    """A running task: `keeper` is this process's child, `first` the one in which the task began."""
+
+    keeper: int
+    first: int
+    namespaced: bool
+
+    def members(self) -> list[int]:
+        """All its processes."""
+        if self.namespaced:  # whoever else is in the sandbox's process namespace
+            return [pid for pid in _all_processes() if pid not in (1, os.getpid(), self.keeper)]
+        return descendants(os.getpid())
+
+    def memory(self) -> int:
+        """Bytes that they hold together: those of the warm process, which they share, are counted once at most."""
+        resident = [_resident(pid) for pid in self.members()]
+        return sum(resident) if len(resident) < 2 else sum(map(proportional, self.members()))
+
+    def cpu(self) -> float:
+        """Seconds of the processor that they have used. Of process 1 of a namespace the system's limit is not kept."""
+        return sum(map(_cpu_seconds, self.members()))
+
+    def kill(self) -> None:
+        """End all of them."""
+        for pid in [self.first] if self.namespaced else [self.first, *self.members()]:
+            for send in (os.killpg, os.kill) if not self.namespaced else (os.kill,):
+                with contextlib.suppress(OSError):
+                    send(pid, signal.SIGKILL)
+
+
+def main(control_number: int, namespaced: bool) -> None:
+    """Serve tasks until the grader closes the control socket."""
+    control = socket.socket(fileno=control_number)
+    if sys.platform.startswith("linux"):
+        confine.closed_to_others(True)
+        confine.adopt_orphans()
+    from grader.sandbox import tasks
+
+    tasks.warm_up()
+    crowd = 0 if namespaced else _threads_of_this_user()
+    control.send(json.dumps({"ready": True}).encode())
+    while True:
+        message, handles, _, _ = socket.recv_fds(control, 1 << 16, 1)
+        if not message:
+            return
+        given = json.loads(message)
+        if given == "stop" or not handles:  # the task that it meant is over already
+            continue
+        limits = Limits(**given)
+        control.send(json.dumps(_serve(control, handles[0], limits, namespaced, crowd)).encode())
+
+
+def _serve(control: socket.socket, connection: int, limits: Limits, namespaced: bool, crowd: int) -> dict:
+    """Run one task to its end."""
+    began = time.monotonic()
+    try:
+        task = _start(connection, limits, namespaced, crowd)
+    finally:
+        os.close(connection)
+    if task is None:
+        return {"reason": "start"}
+    reason = _watch(control, task, began + limits.wall, limits.cpu, limits.memory)
+    task.kill()
+    _, status, usage = os.wait4(task.keeper, 0)
+    if not namespaced:
+        _reap()
+    code = os.waitstatus_to_exitcode(status)
+    scale = 1 if sys.platform == "darwin" else 1024
+    return {
+        "reason": reason or ("exit" if code == 0 else "died"),
+        "code": code,
+        "seconds": round(time.monotonic() - began, 4),
+        "cpu": round(usage.ru_utime + usage.ru_stime, 4),
+        "memory": usage.ru_maxrss * scale,
+    }
+
+
+def _start(connection: int, limits: Limits, namespaced: bool, crowd: int) -> Task | None:
+    """Fork a task. In a sandbox with namespaces a keeper stays between: its child is process 1 of a new one."""
+    reading, writing = os.pipe()
+    keeper = os.fork()
+    if keeper == 0:
+        status = 1
+        with contextlib.suppress(BaseException):
+            if namespaced:
+                confine.own_namespaces()
+                first = os.fork()
+                if first:
+                    os.write(writing, PID.pack(first))
+                    os.close(writing)
+                    status = os.waitstatus_to_exitcode(os.waitpid(first, 0)[1])
+                    os._exit(status if status >= 0 else 128 - status)
+            else:
+                os.write(writing, PID.pack(os.getpid()))
+            _become_task(connection, limits, namespaced, crowd)
+            status = 0
+        os._exit(status)
+    os.close(writing)
+    told = os.read(reading, PID.size)
+    os.close(reading)
+    if len(told) < PID.size:
+        os.waitpid(keeper, 0)
+        return None
+    return Task(keeper, PID.unpack(told)[0], namespaced)
+
+
+def _become_task(connection: int, limits: Limits, namespaced: bool, crowd: int) -> None:
+    """Give up everything but the connection, then do what it asks for."""
+    os.setpgid(0, 0)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for standard in range(3):
+        os.dup2(nowhere, standard)
+    os.dup2(connection, CONNECTION)
+    os.closerange(CONNECTION + 1, 4096)
+    if namespaced:
+        confine.own_scratch(os.environ["HOME"], limits.scratch)
+        os.chdir(os.environ["HOME"])
+    Limits(**{**vars(limits), "processes": limits.processes + crowd}).applied()
+    if sys.platform.startswith("linux"):
+        confine.no_privileges()
+        confine.fewer_calls(namespaced)
+    from grader.sandbox import tasks
+
+    tasks.serve(socket.socket(fileno=CONNECTION), limits)
+
+
+def _watch(control: socket.socket, task: Task, deadline: float, cpu: float, memory: int) -> str:
+    """Wait for a task's end; why it must end before, or nothing."""
+    poll = select.poll()
+    poll.register(control, select.POLLIN)
+    ended = os.pidfd_open(task.keeper) if hasattr(os, "pidfd_open") else None
+    if ended is not None:
+        poll.register(ended, select.POLLIN)
+    try:
+        while True:
+            ready = dict(poll.poll(LOOK * 1000))
+            if ended in ready or (ended is None and _is_over(task.keeper)):
+                return ""
+            if control.fileno() in ready and json.loads(control.recv(1 << 16) or b'"stop"') == "stop":
+                return "stopped"
+            if time.monotonic() > deadline or task.cpu() > cpu:
+                return "time"
+            if task.memory() > memory:
+                return "memory"
+    finally:
+        if ended is not None:
+            os.close(ended)
+
+
+def _is_over(child: int) -> bool:
+    return os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+
+def _reap() -> None:
+    """Collect orphans that were adopted, killing what is left of them."""
+    while True:
+        left = descendants(os.getpid())
+        for pid in left:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        try:
+            os.waitpid(-1, os.WNOHANG if not left else 0)
+        except ChildProcessError:
+            return
+        if not left:
+            return
+
+
+def _all_processes() -> list[int]:
+    try:
+        return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    except OSError:  # no /proc: not Linux
+        return []
+
+
+def descendants(root: int) -> list[int]:
+    """The processes that a process has started, and theirs."""
+    parents: dict[int, int] = {}
+    for pid in _all_processes():
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            parents[pid] = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    found, frontier = [], {root}
+    while frontier:
+        frontier = {pid for pid, parent in parents.items() if parent in frontier}
+        found += sorted(frontier)
+    return found
+
+
+def _resident(pid: int) -> int:
+    try:
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
+def _cpu_seconds(pid: int) -> float:
+    """A process's time in its code and in the system's, that of children that it has waited for included."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, IndexError):
+        return 0.0
+
+
+def proportional(pid: int) -> int:
+    """A process's memory, pages that it shares counted in parts."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+            if line.startswith("Pss:"):
+                return int(line.split()[1]) * 1024
+    return _resident(pid)
+
+
+def _threads_of_this_user() -> int:
+    """What a limit on this user's processes counts already, where there is no namespace of users."""
+    count = 0
+    for pid in _all_processes():
+        with contextlib.suppress(OSError):
+            if os.stat(f"/proc/{pid}").st_uid == os.getuid():
+                count += len(os.listdir(f"/proc/{pid}/task"))
+    return count

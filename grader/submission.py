@@ -1,0 +1,99 @@
+"""A submission as it was handed in: any file, of any size, made by anyone. What is no notebook is told in one sentence.
+
+Only a regular file is read, never through a link, never more than `LARGEST` bytes, and only as JSON.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import stat
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from grader.lesson import source_of
+from grader.texts import text
+
+LARGEST = 32 << 20  # bytes of a file, with its pictures
+MOST_CELLS = 2000
+MOST_CODE = 1 << 20  # characters in all code cells
+
+
+class Unreadable(ValueError):
+    """A file that is no notebook that can be graded; the message is one sentence without the file's name."""
+
+
+@dataclass(frozen=True)
+class Submission:
+    """A notebook's cells and metadata, checked for their types, and the SHA-256 of what was read."""
+
+    cells: Sequence[Mapping[str, Any]]
+    metadata: Mapping[str, Any]
+    digest: str
+
+    def code(self) -> list[tuple[str, str]]:
+        """Name and source of each code cell: the name is what reports say, its place among all cells."""
+        cells = enumerate(self.cells, 1)
+        return [(f"cell {number}", source_of(cell)) for number, cell in cells if cell["cell_type"] == "code"]
+
+
+def read(path: Path) -> Submission:
+    """The submission in a file. Raises Unreadable."""
+    return parse(_bytes_of(path))
+
+
+def parse(content: bytes) -> Submission:
+    """The submission in a file's bytes. Raises Unreadable."""
+    digest = hashlib.sha256(content).hexdigest()
+    try:
+        written = json.loads(content.decode(_encoding(content)))
+    except (UnicodeError, ValueError, RecursionError) as error:
+        raise Unreadable(text("submission.no-json", reason=str(error).splitlines()[0][:120])) from None
+    return of(written, digest)
+
+
+def of(written: Any, digest: str = "") -> Submission:
+    """The submission that a notebook's JSON is. Raises Unreadable."""
+    if not isinstance(written, dict) or not isinstance(written.get("cells"), list):
+        raise Unreadable(text("submission.no-cells"))
+    cells = written["cells"]
+    if len(cells) > MOST_CELLS:
+        raise Unreadable(text("submission.too-many-cells", count=len(cells), limit=MOST_CELLS))
+    if not all(isinstance(cell, dict) and isinstance(cell.get("cell_type"), str) for cell in cells):
+        raise Unreadable(text("submission.no-cells"))
+    if not all(isinstance(cell.get("metadata", {}), dict) for cell in cells):
+        raise Unreadable(text("submission.no-cells"))
+    if sum(len(source_of(cell)) for cell in cells if cell["cell_type"] == "code") > MOST_CODE:
+        raise Unreadable(text("submission.too-much-code", limit=MOST_CODE))
+    metadata = written.get("metadata")
+    return Submission(cells, metadata if isinstance(metadata, dict) else {}, digest or _digest(written))
+
+
+def _digest(written: Any) -> str:
+    return hashlib.sha256(json.dumps(written, sort_keys=True, default=str).encode("utf-8", "replace")).hexdigest()
+
+
+def _encoding(content: bytes) -> str:
+    """UTF-8, with or without its mark, or UTF-16 with its: what editors write."""
+    return "utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+
+
+def _bytes_of(path: Path) -> bytes:
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    try:
+        number = os.open(path, flags)
+    except FileNotFoundError:
+        raise Unreadable(text("submission.no-file")) from None
+    except (OSError, ValueError):  # a link, no permission, a name that is none
+        raise Unreadable(text("submission.link" if path.is_symlink() else "submission.no-permission")) from None
+    if not stat.S_ISREG(os.fstat(number).st_mode):
+        os.close(number)
+        raise Unreadable(text("submission.no-file"))
+    with os.fdopen(number, "rb") as file:
+        content = file.read(LARGEST + 1)
+    if len(content) > LARGEST:
+        raise Unreadable(text("submission.too-large", limit=LARGEST >> 20))
+    return content

@@ -1,0 +1,279 @@
+"""Grades that can be believed: the answers of a notebook judged by the checks' own code, outside of the notebook.
+
+The notebook's checks are not run and its outputs are not read. From its cells come answers, as plain data, out of a
+sandbox; they are judged by the same exercises as in the notebook (`grader.checking`), with a runner that does the
+learner's part in the sandbox. Expected values never go in there, and inputs one call at a time.
+
+>>> report = regrade({"cells": [], "metadata": {}}, "01-copy-2d")
+>>> report.points, report.maximum
+(0.0, 25.0)
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from grader import checking, exercises, submission
+from grader.exercise import Exercise, Finding
+from grader.hints import HintLadder, hint_for
+from grader.lesson import CheckCell, Lesson, assignment_of, lessons
+from grader.limits import Failed, FromSandbox
+from grader.quiet import quiet
+from grader.report import render
+from grader.runner import using
+from grader.sandbox.exported import Untrue, printable, taken
+from grader.sandbox.host import Sandbox, Used
+from grader.sandbox.limits import Limits
+from grader.sandbox.runner import InSandbox
+from grader.texts import text
+
+SCHEMA = 1
+CALL = Limits(wall=80, cpu=15)  # for an answer's cells and all calls of a function
+WHOLE = Limits(wall=180, cpu=45)  # for all cells of a notebook
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part of a check. `maximum` 0 is evidence; `passed` None: nothing could be judged."""
+
+    part: str
+    points: float
+    maximum: float
+    passed: bool | None
+    message: str
+
+
+@dataclass(frozen=True)
+class Graded:
+    """One exercise: its parts, the check's own words, what the sandbox used for it (seconds; bytes at most)."""
+
+    exercise: str
+    grade_id: str
+    points: float
+    maximum: float
+    parts: Sequence[Part]
+    report: str
+    time_s: float
+    memory: int
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a notebook earned, and how that was found out. Plain data."""
+
+    schema: int
+    assignment: str
+    isolation: str
+    statement: str
+    versions: Mapping[str, str]
+    seed: int
+    notebook_hash: str
+    exercises: Sequence[Graded]
+
+    @property
+    def points(self) -> float:
+        """The sum over all exercises."""
+        return sum(graded.points for graded in self.exercises)
+
+    @property
+    def maximum(self) -> float:
+        """The most that could be earned."""
+        return sum(graded.maximum for graded in self.exercises)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {**asdict(self), "points": self.points, "maximum": self.maximum}
+
+
+def regrade(
+    notebook: Mapping[str, Any] | submission.Submission | Path | str,
+    assignment: str | None = None,
+    seed: int = 0,
+    sandbox: Sandbox | None = None,
+    lesson: Lesson | None = None,
+) -> Report:
+    """Grade a notebook: its JSON, or a path to it.
+
+    assignment   its name; None: found out from the notebook
+    seed         the class's seed, which draws hidden inputs; 0 in the public course
+    sandbox      one that is running; None: one is started for this notebook
+    lesson       the checks, where they are not the released ones
+
+    Raises submission.Unreadable for what is no notebook of the course, NoSandbox where none can be started.
+    """
+    handed_in = _submission(notebook)
+    lesson = lesson or _lesson(assignment, handed_in)
+    with contextlib.ExitStack() as stack:
+        sandbox = sandbox or stack.enter_context(Sandbox())
+        graded = _Grading(handed_in, lesson, seed, sandbox).all()
+        level = sandbox.level
+    return Report(
+        SCHEMA, lesson.assignment, level.name, level.statement, versions(), seed, handed_in.digest, tuple(graded)
+    )
+
+
+def versions() -> dict[str, str]:
+    """The versions that a grade depends on."""
+    import numpy
+
+    import tmalab
+
+    return {"tmalab": tmalab.__version__, "grader": tmalab.__version__, "numpy": numpy.__version__}
+
+
+def _submission(notebook: object) -> submission.Submission:
+    if isinstance(notebook, submission.Submission):
+        return notebook
+    return submission.read(Path(notebook)) if isinstance(notebook, (str, Path)) else submission.of(notebook)
+
+
+def _lesson(assignment: str | None, handed_in: submission.Submission) -> Lesson:
+    name = assignment or assignment_of(handed_in.metadata, handed_in.cells)
+    if name is None:
+        raise submission.Unreadable(text("submission.no-lesson"))
+    if name not in lessons():
+        raise ValueError(text("report.unknown-assignment", name=name, names=", ".join(lessons())))
+    return lessons()[name]
+
+
+class _Grading:
+    """One notebook being graded."""
+
+    def __init__(self, handed_in: submission.Submission, lesson: Lesson, seed: int, sandbox: Sandbox):
+        self.lesson, self.seed, self.sandbox = lesson, seed, sandbox
+        self.code = handed_in.code()
+        self.runner = InSandbox(sandbox, discreet=seed != 0)
+        self.ran: set[str] = set()
+        asking = [exercises.find(check.exercise) for check in lesson.checks]
+        self.questions = {each.id: each.questions(seed) for each in asking if each and each.questions}
+
+    def all(self) -> Iterator[Graded]:
+        """Every exercise: first from the cells that its answer needs; where that was not enough, from all cells."""
+        trees = self._together()
+        first = [self._exercise(check, trees.get(check.exercise)) for check in self.lesson.checks]
+        lacking = [graded.exercise for graded, _ in first if graded.points < graded.maximum]
+        others = self._from_all_cells() if lacking and self._left_out() else {}
+        for check, (graded, tree) in zip(self.lesson.checks, first, strict=True):
+            again = others.get(check.exercise)
+            if graded.points < graded.maximum and again is not None and not _same(again, tree):
+                second = self._judged(check, again, whole=True)
+                better = second if second.points > graded.points else graded
+                graded = replace(better, time_s=round(graded.time_s + second.time_s, 3))
+            yield graded
+
+    def _together(self) -> dict[str, Any]:
+        """The answers from one process; none, if one of them spoils it for the others."""
+        try:
+            return self._answers(self.lesson.checks, whole=False)
+        except Failed:
+            return {}
+
+    def _exercise(self, check: CheckCell, tree: Any) -> tuple[Graded, Any]:
+        """One exercise, and its answer; it is asked for alone where it did not come with the others."""
+        before, self.sandbox.used = self.sandbox.used, Used()
+        try:
+            tree = tree or self._answers([check], whole=False)[check.exercise]
+        except Failed as failed:
+            exercise = self._find(check)
+            findings = checking.failure(exercise, str(failed), failed.reason)
+            return self._as_graded(check, exercise, findings), None
+        finally:
+            used, self.sandbox.used = self.sandbox.used, before + self.sandbox.used
+        graded = self._judged(check, tree, whole=False)
+        return replace(graded, time_s=round(graded.time_s + used.seconds, 3)), tree
+
+    def _judged(self, check: CheckCell, tree: Any, whole: bool) -> Graded:
+        """Judge an answer, in the way that the notebook does."""
+        exercise = self._find(check)
+        before, self.sandbox.used = self.sandbox.used, Used()
+        calls = _Calls(self, check, whole)
+        try:
+            with using(self.runner), quiet():
+                findings = checking.judge(exercise, taken(tree, calls), self.seed)
+        except Untrue:
+            findings = checking.failure(exercise, text("sandbox.malformed"), "malformed")
+        finally:
+            calls.close()
+            used, self.sandbox.used = self.sandbox.used, before + self.sandbox.used
+        return replace(self._as_graded(check, exercise, findings), time_s=round(used.seconds, 3), memory=used.memory)
+
+    def _as_graded(self, check: CheckCell, exercise: Exercise, findings: list[Finding]) -> Graded:
+        report = render(exercise.id, exercise.points, findings, hint_for(exercise, findings, HintLadder()))
+        parts = tuple(Part(each.part, each.points, each.maximum, each.passed, each.message) for each in findings)
+        points = checking.total(exercise, findings)
+        return Graded(exercise.id, check.grade_id, points, float(exercise.points), parts, report, 0.0, 0)
+
+    def _find(self, check: CheckCell) -> Exercise:
+        exercise = exercises.find(check.exercise)
+        if exercise is None:
+            raise ValueError(text("report.unknown-exercise", id=check.exercise, ids=", ".join(exercises.ids())))
+        return exercise
+
+    def _answers(self, checks: Sequence[CheckCell], whole: bool) -> dict[str, Any]:
+        record = self.sandbox.ask("answers", WHOLE if whole else CALL, **self.request(checks, whole))
+        self.ran |= {name for name in _entry(record, "ran", list) if type(name) is str}
+        answers = _entry(record, "answers", dict)
+        if set(answers) != {check.exercise for check in checks}:
+            raise Failed("malformed", text("sandbox.malformed"))
+        return answers
+
+    def request(self, checks: Sequence[CheckCell], whole: bool) -> dict[str, Any]:
+        """What a task needs to give answers."""
+        return {
+            "cells": self.code,
+            "wanted": {check.exercise: check.variable for check in checks},
+            "questions": self.questions,
+            "environment": {checking.CLASS_SEED: str(self.seed)},
+            "whole": whole,
+        }
+
+    def _from_all_cells(self) -> dict[str, Any]:
+        try:
+            return self._answers(self.lesson.checks, whole=True)
+        except Failed:
+            return {}
+
+    def _left_out(self) -> bool:
+        """Whether a cell that the learner wrote took no part in any answer."""
+        return any(name not in self.ran and source.strip() not in self.lesson.sources for name, source in self.code)
+
+
+class _Calls:
+    """Calls of a learner's function, in one process that has run its cells; it is started by the first call."""
+
+    def __init__(self, grading: _Grading, check: CheckCell, whole: bool):
+        self._grading, self._check, self._whole = grading, check, whole
+        self._connection: Any = None
+
+    def __call__(self, arguments: tuple) -> Any:
+        if self._connection is None:
+            limits, request = WHOLE if self._whole else CALL, self._grading.request([self._check], self._whole)
+            self._connection = self._grading.sandbox.open("answers", limits, **request)
+            self._connection.hear()
+        self._connection.say({"exercise": self._check.exercise, "arguments": tuple(arguments)})
+        record = self._connection.hear()
+        if type(record) is dict and set(record) == {"value"}:
+            return taken(record["value"])
+        words, line = _entry(record, "words", str), _entry(record, "line", int)
+        raise FromSandbox(printable(words, 160), line)
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+
+
+def _entry(record: Any, name: str, kind: type) -> Any:
+    if type(record) is not dict or type(record.get(name)) is not kind:
+        raise Failed("malformed", text("sandbox.malformed"))
+    return record[name]
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two answers are the same, as far as can be told: functions by their source."""
+    if type(one) is list and type(other) is list and one[:1] == other[:1] == ["function"]:
+        return type(one[-1]) is dict and repr(one[-1]) == repr(other[-1])
+    return repr(one) == repr(other)

@@ -1,0 +1,103 @@
+"""A run that is killed at any moment goes on where it stopped: the same final table, nothing lost, nothing twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from grader.classroom.grading import JOURNAL
+from grader.classroom.journal import InUse, Journal
+from tests.grader.attacks.notebooks import CHECK_COUNTS, SETUP, notebook
+from tests.lessons import COURSE
+
+CLASS = 8
+
+
+def answers(number: int) -> str:
+    """Counts of which as many are right as the number says."""
+    right = [4096, 1024, 1]
+    return f"counts = {[value if i < number % 4 else 7 for i, value in enumerate(right)]}"
+
+
+def write_class(folder: Path) -> None:
+    for number in range(CLASS):
+        made = notebook(SETUP, answers(number), CHECK_COUNTS)
+        (folder / f"student-{number}.ipynb").write_text(json.dumps(made), "utf-8")
+    (folder / "student-9.ipynb").write_text("torn", "utf-8")
+
+
+def start(folder: Path) -> subprocess.Popen:
+    command = [sys.executable, "-m", "grader", "grade", str(folder), "-j", "2", "--csv"]
+    environment = os.environ | {"PYTHONPATH": str(COURSE.parent)}
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+
+
+def noted(folder: Path) -> list[str]:
+    """The keys in the journal, torn lines left out."""
+    keys = []
+    for line in (folder / JOURNAL).read_bytes().splitlines() if (folder / JOURNAL).exists() else []:
+        try:
+            keys.append(json.loads(line)["key"])
+        except ValueError:
+            continue
+    return keys
+
+
+def killed_and_resumed(folder: Path, moments: int, seed: int) -> str:
+    draw = random.Random(seed)
+    for _ in range(moments):
+        run = start(folder)
+        wanted = min(len(noted(folder)) + draw.randint(0, 3), CLASS)
+        deadline = time.monotonic() + 60
+        while run.poll() is None and len(noted(folder)) < wanted and time.monotonic() < deadline:
+            time.sleep(0.01)
+        time.sleep(draw.random() * 0.3)
+        run.send_signal(signal.SIGKILL)
+        run.communicate()
+    return start(folder).communicate(timeout=120)[0]
+
+
+@pytest.mark.parametrize(
+    "moments", [pytest.param(3, id="3 moments"), pytest.param(20, id="20 moments", marks=pytest.mark.slow)]
+)
+def test_a_run_killed_at_random_moments_ends_with_the_same_table(moments, tmp_path):
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    for folder in (whole, broken):
+        folder.mkdir()
+        write_class(folder)
+    expected = start(whole).communicate(timeout=120)[0]
+    assert expected.count("copy-2d.count") == CLASS
+    assert killed_and_resumed(broken, moments, seed=moments) == expected
+    assert len(noted(broken)) == len(set(noted(broken))) == CLASS + 1
+
+    # what was graded is not graded again, unless it changed
+    (broken / "student-0.ipynb").write_text(json.dumps(notebook(SETUP, answers(3), CHECK_COUNTS)), "utf-8")
+    table = start(broken).communicate(timeout=120)[0]
+    assert len(noted(broken)) == CLASS + 2
+    assert table == expected.replace("student-0.ipynb,copy-2d.count,0,3", "student-0.ipynb,copy-2d.count,3,3")
+
+
+def test_a_torn_line_at_the_end_of_the_journal_is_dropped(tmp_path):
+    path = tmp_path / "journal.jsonl"
+    with Journal(path) as journal:
+        journal.note("a", 1)
+    path.write_bytes(path.read_bytes() + b'{"key": "b", "fou')
+    with Journal(path) as journal:
+        assert journal.entries == {"a": 1}
+        journal.note("b", 2)
+    with Journal(path) as journal:
+        assert journal.entries == {"a": 1, "b": 2}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps no two writers apart")
+def test_two_runs_do_not_write_to_one_journal(tmp_path):
+    with Journal(tmp_path / "journal.jsonl"), pytest.raises(InUse, match="another run"):
+        Journal(tmp_path / "journal.jsonl").__enter__()

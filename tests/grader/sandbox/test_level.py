@@ -1,0 +1,52 @@
+"""What a sandbox shows of the computer's files, wherever Python and the course are installed."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from grader.sandbox import level
+
+HOME = Path(level.__file__).resolve().parents[2]
+
+
+def shown() -> list[str]:
+    """The files and folders that bubblewrap is told to show."""
+    walls = level._walls()
+    return [walls[i + 1] for i, word in enumerate(walls) if word in ("--ro-bind", "--ro-bind-try")]
+
+
+def hidden() -> list[str]:
+    walls = level._walls()
+    return [walls[i + 1] for i, word in enumerate(walls) if word == "--tmpfs"]
+
+
+def test_python_and_the_courses_packages_are_shown_and_the_checkout_is_not():
+    assert str(HOME / "tmalab") in shown()
+    assert str(HOME / "grader") in shown()
+    assert str(HOME) not in shown()
+    assert any(Path(sys.prefix).resolve().is_relative_to(folder) for folder in shown())
+    assert str(HOME / "grader" / "exercises") in hidden()
+
+
+def test_a_course_that_is_installed_among_other_packages_leaves_them_in_sight(monkeypatch):
+    monkeypatch.setattr(level, "ROOT", Path(sys.prefix).resolve() / "lib" / "python3" / "site-packages")
+    assert any(Path(sys.prefix).resolve().is_relative_to(folder) for folder in shown())
+
+
+def test_a_checkout_inside_a_folder_that_is_shown_has_its_solutions_hidden(monkeypatch):
+    monkeypatch.setattr(level, "_python_folders", lambda: [HOME.parent])
+    assert {str(HOME / name) for name in ("grader/exercises", "notebooks", "tests")} <= set(hidden())
+
+
+def test_nothing_of_the_graders_environment_comes_along(monkeypatch):
+    monkeypatch.setenv("CANVAS_TOKEN", "secret")
+    assert "secret" not in level.environment().values()
+    assert level.environment()["HOME"] == level.scratch()
+
+
+def test_the_folder_to_write_to_hides_no_code(monkeypatch):
+    monkeypatch.setattr(level, "_shown", lambda: [Path("/tmp/checkout/tmalab")])
+    assert level.scratch() == "/var/tmp"
+    monkeypatch.setattr(level, "_shown", lambda: [Path("/srv/checkout/tmalab")])
+    assert level.scratch() == "/tmp"

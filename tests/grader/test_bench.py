@@ -1,0 +1,35 @@
+"""The benchmark grades what it says: balanced submissions of all lessons, the same ones for both graders."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from grader import bench
+from grader.lesson import lessons
+
+
+def test_any_three_submissions_in_a_row_are_all_right_half_and_empty_and_lessons_take_turns(tmp_path):
+    made = bench.write_submissions(tmp_path, 9)
+    assert len(set(made)) == 9
+    assert {assignment for _, assignment in made} == set(sorted(lessons())[: bench.ASSIGNMENTS])
+    answered = []
+    for student, assignment in made:
+        (path,) = (tmp_path / "submitted" / student / assignment).glob("*.ipynb")
+        cells = json.loads(path.read_text("utf-8"))["cells"]
+        released = json.loads(next((bench.ROOT / "notebooks/release" / assignment).glob("*.ipynb")).read_text("utf-8"))
+        changed = sum(cell["source"] != old["source"] for cell, old in zip(cells, released["cells"], strict=True))
+        solutions = sum(bool(cell["metadata"].get("nbgrader", {}).get("solution")) for cell in cells)
+        answered.append({0: "none", solutions: "all"}.get(changed, "half"))
+    for start in range(0, 9, 3):
+        assert sorted(answered[start : start + 3]) == ["all", "half", "none"]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_grading_in_sandboxes_is_three_times_as_fast_as_stock_nbgrader_in_less_than_two_gigabytes():
+    found = bench.measure(18, 2, 6)
+    assert found["isolation"] == "bubblewrap"
+    assert found["ratio"] >= 3
+    assert found["memory_mib"] < 2048

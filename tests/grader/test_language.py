@@ -1,0 +1,74 @@
+"""The kernel language by its syntax: honest kernels keep to it, what reaches for the simulator does not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numba import cuda
+
+from grader.language import NotTheLanguage, check
+from grader.source import KernelSource, take_source
+from tests.lessons import LESSONS, answers
+from tmalab.launch import Kernel
+
+KERNELS = [value for lesson in LESSONS for value in vars(answers(lesson)).values() if isinstance(value, Kernel)]
+REACHING = [
+    "tmalab.simulator.context.running()",
+    "out.__class__",
+    "out.log.clear()",
+    "open('/etc/passwd')",
+    "().__class__.__base__",
+    "(x for x in out)",
+    "np.load('answers.npy')",
+    "np.ctypeslib",
+    "numba.core.config",
+    "cuda.simulator.reset()",
+    "exec('out[0] = 1')",
+    "getattr(out, 'log')",
+    "[x for x in out]",
+    "f'{out}'",
+    "__builtins__",
+    "type(out)",
+    "types.FunctionType",
+    "ptx.instruction.sys.modules",
+]
+
+
+def kernel_with(line: str) -> KernelSource:
+    written = f"def reach(out):\n    out[0] = 1\n    {line}\n"
+    usual = {"cuda": "cuda", "ptx": "ptx", "np": "np", "numba": "numba", "tmalab": "tmalab", "types": "types"}
+    return KernelSource("reach", ["out"], {"reach": written}, {"reach": "cell 1"}, {}, usual, {})
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.__name__)
+def test_what_lessons_take_for_kernels_is_of_the_language_or_does_not_compile(kernel):
+    if kernel.__name__ == "tile_of_a_list":
+        with pytest.raises(NotTheLanguage, match=r"np\.array"):
+            check(take_source(kernel))
+    else:
+        check(take_source(kernel))
+
+
+@pytest.mark.parametrize("line", REACHING)
+def test_what_reaches_around_the_kernel_is_refused_in_one_sentence_with_its_line(line):
+    with pytest.raises(NotTheLanguage, match=r"reach, line [13]: ") as refused:
+        check(kernel_with(line))
+    assert "\n" not in str(refused.value)
+
+
+def uses_names_that_are_builtins_too(out, id):
+    sum = np.float32(0)
+    for next in range(id):
+        sum += out[next]
+    out[cuda.threadIdx.x] = sum
+
+
+def test_a_kernels_own_variables_may_have_any_name():
+    check(take_source(uses_names_that_are_builtins_too))
+
+
+def test_an_import_that_is_no_kernels_is_refused():
+    source = kernel_with("pass")
+    source.modules["save"] = "np.save"
+    with pytest.raises(NotTheLanguage, match="save"):
+        check(source)

@@ -1,0 +1,132 @@
+"""The bench of the time model, on recordings that the model has made itself."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from tmalab.bench import timing
+from tmalab.cli import main
+from tmalab.timing.constants import Constants
+from tmalab.timing.measured import Measured
+from tmalab.timing.trials import TRIALS
+
+TRUE = Constants.of(
+    sms=132,
+    l2_size=50 << 20,
+    clock=1.7,
+    launch=2000,
+    cta_start=300,
+    instruction=2,
+    access=20,
+    access_slots=8,
+    arrive=10,
+    wait=20,
+    handoff=30,
+    peer_arrive=200,
+    fence=30,
+    sync=25,
+    cluster_sync=200,
+    shared_latency=29,
+    shared_wavefront=1,
+    global_latency_l2=270,
+    global_latency_device=650,
+    load_issue=30,
+    load_latency_l2=337,
+    load_latency_device=800,
+    load_rate=100,
+    multicast_latency=30,
+    store_issue=30,
+    store_read_latency=300,
+    store_latency=600,
+    store_rate=64,
+    l2_rate=5500,
+    device_rate=4000,
+    wgmma_column=0.5,
+    wgmma_latency=60,
+    tensor_rate=7e5,
+)
+SOME = [name for name in TRIALS if name.startswith("ring copy mib=16")]
+
+
+@pytest.fixture(scope="module")
+def recording():
+    """What a GPU with the constants `TRUE` would take for some trials."""
+    empty = Measured({"command": "a test", "gpu": "none"}, 132, 50 << 20, {}, {n: {"registers": 24} for n in SOME})
+    times = {name: made.predict(TRUE).duration for name, made in timing.predictors(empty).items()}
+    trials = {name: {"registers": 24, "ns": [time, time * 1.01, time * 0.99]} for name, time in times.items()}
+    return Measured(empty.provenance, 132, 50 << 20, {}, trials)
+
+
+def test_a_model_with_the_true_constants_makes_no_error(recording):
+    result = timing.compare(recording, TRUE)
+    assert len(result["configurations"]) == len(SOME)
+    assert result["median_error"] == result["max_error"] == 0
+    assert result["turned_round"] == 0
+
+
+def test_errors_are_shares_of_what_was_measured_and_only_judging_trials_count(recording):
+    result = timing.compare(recording, TRUE.changed(launch=2000 + 1e6))
+    for row in result["configurations"]:
+        assert row["error"] == pytest.approx(1e3 / row["measured_us"], rel=0.01)
+        assert row["fitted"] == TRIALS[row["configuration"]].fits
+    judged = sorted(row["error"] for row in result["configurations"] if not row["fitted"])
+    assert result["judged"] == len(judged)
+    assert result["max_error"] == judged[-1]
+
+
+def test_a_pair_that_is_predicted_the_other_way_round_is_found_only_where_it_is_far_apart():
+    def row(measured, predicted):
+        return {"measured_us": measured, "predicted_us": predicted}
+
+    assert timing._is_turned_round(row(10, 20), row(12, 15))
+    assert timing._is_turned_round(row(12, 15), row(10, 20))
+    assert not timing._is_turned_round(row(10, 20), row(11, 15))
+    assert not timing._is_turned_round(row(10, 14), row(12, 15))
+
+
+def test_the_plot_has_both_curves_of_every_family(recording):
+    figure = timing.plot(timing.compare(recording, TRUE))
+    (panel,) = figure.axes
+    assert panel.get_title() == "ring copy"
+    assert [len(line.get_ydata()) for line in panel.get_lines()] == [len(SOME)] * 2
+
+
+def test_a_recording_is_read_as_it_was_written(recording, tmp_path):
+    recording.write(tmp_path / "measured.json")
+    assert Measured.read(tmp_path / "measured.json") == recording
+
+
+def test_middles_are_the_median_and_half_the_range_between_the_quartiles():
+    samples = {"arrive": [1.0, 2.0, 3.0, 4.0, 100.0]}
+    assert Measured({}, 132, 1, samples, {}).middles() == {"arrive": (3.0, 1.0)}
+
+
+def test_without_a_recording_one_sentence_says_how_to_make_one(monkeypatch, tmp_path):
+    def nothing():
+        raise timing.NoRecording("nothing here")
+
+    monkeypatch.setattr(timing, "recording", nothing)
+    done = CliRunner().invoke(main, ["bench", "timing", "--json"])
+    assert done.exit_code == 2
+    assert json.loads(done.stdout)["error"] == "nothing here"
+
+
+def test_the_command_prints_one_json_object_and_draws(monkeypatch, recording, tmp_path):
+    monkeypatch.setattr(timing, "recording", lambda: recording)
+    monkeypatch.setattr(Constants, "read", classmethod(lambda cls: TRUE))
+    done = CliRunner().invoke(main, ["bench", "timing", "--json", "--plot", str(tmp_path / "plot.svg")])
+    assert done.exit_code == 0
+    assert json.loads(done.stdout)["judged"] > 0
+    assert (tmp_path / "plot.svg").stat().st_size > 1000
+    spoken = CliRunner().invoke(main, ["bench", "timing"])
+    assert "median error is 0.0%" in spoken.stdout
+
+
+def test_recording_the_times_needs_a_gpu(monkeypatch):
+    monkeypatch.setattr("tmalab.gpu.device.why_no_gpu", lambda: "no GPU here")
+    done = CliRunner().invoke(main, ["record", "timing", "--json"])
+    assert done.exit_code == 3
+    assert json.loads(done.stdout) == {"folder": None, "error": "no GPU here"}

@@ -1,0 +1,116 @@
+"""What holds of every figure: it fits its page, reads well by ear, works by keys, keeps up, needs no script."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import pytest
+
+from tests.tmalab.figures.page import TIMED, processor_ms, spoken
+from tmalab.figures.gallery import GALLERY
+
+browser_test = pytest.mark.browser
+every_figure = pytest.mark.parametrize("made", GALLERY.values(), ids=GALLERY)
+POINT = """(event) => {  // at a cell, or at the next line of a list, the next change of a timeline
+  const cells = document.querySelectorAll("[role=gridcell]");
+  const list = document.querySelector("[role=listbox], [role=slider]");
+  const key = event % 10 < 5 ? "ArrowDown" : "ArrowUp";
+  const over = new PointerEvent("pointerover", { bubbles: true });
+  if (cells.length) cells[(event * 37) % cells.length].dispatchEvent(over);
+  else list.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+}"""
+STOPS = """() => {
+  const node = document.activeElement;
+  const ring = getComputedStyle(["radio", "checkbox"].includes(node.type) ? node.nextSibling : node);
+  const seen = ring.outlineStyle !== "none" && parseFloat(ring.outlineWidth) >= 2;
+  return node === document.body ? null : [node.getAttribute("role") ?? node.type ?? node.tagName, seen];
+}"""
+
+
+@browser_test
+@every_figure
+@pytest.mark.parametrize(("width", "light"), [(1280, True), (800, False)], ids=["wide, light", "narrow, dark"])
+def test_it_fits_its_page_and_axe_finds_nothing_serious(stub, findings, picture, made, width, light):
+    page = stub(made(), light=light, width=width)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert findings(page) == []
+    picture(page, f"{made.__name__}-{width}-{'light' if light else 'dark'}")
+
+
+@browser_test
+@every_figure
+def test_tab_goes_once_through_its_parts_each_with_a_ring_and_nothing_moves_by_itself(stub, made):
+    page = stub(made(), reduced_motion="reduce")
+    stops = []
+    for _ in range(30):
+        page.keyboard.press("Tab")
+        stops.append(page.evaluate(STOPS))
+        if stops[-1] is None:
+            break
+        page.keyboard.press("ArrowDown")
+    assert None in stops, stops
+    roles = [role for role, _ in stops[:-1]]
+    assert all(seen for _, seen in stops[:-1]), stops
+    assert roles.count("gridcell") == page.get_by_role("grid").count()
+    assert {"gridcell", "listbox", "slider"} & set(roles)
+    assert page.evaluate("document.getAnimations().length") == 0
+
+
+@browser_test
+@every_figure
+def test_its_sentence_is_announced(stub, made):
+    page = stub(made())
+    assert page.get_by_role("status").get_attribute("aria-live") == "polite"
+    before = spoken(page)
+    page.evaluate(f"({POINT})(3)")
+    assert spoken(page) not in ("", before)
+
+
+@browser_test
+@every_figure
+def test_it_answers_within_a_frame(stub, made):
+    page = stub(made())
+    clock = page.evaluate(TIMED, [POINT, 200])
+    processor = processor_ms(page, POINT, 200)
+    if processor >= 16:  # other tests may have disturbed this round
+        processor = processor_ms(page, POINT, 200)
+    print(f"{made.__name__}: {clock:.1f} ms by the clock, {processor:.1f} ms of processor time, 95th of 200 events")
+    assert processor < 16
+
+
+@every_figure
+def test_its_drawing_is_xml_without_script_or_network(made):
+    figure = made()
+    svg = figure.svg()
+    root = ElementTree.fromstring(svg)
+    assert root.attrib["role"] == "img"
+    assert root.attrib["aria-label"]
+    assert "<script" not in svg
+    assert svg.replace('xmlns="http://www.w3.org/2000/svg"', "").count("http") == 0
+    assert len(svg) < 400_000
+
+
+@every_figure
+def test_the_same_figure_is_the_same_drawing_so_that_notebooks_do_not_change(made):
+    assert made().svg() == made().svg()
+
+
+@every_figure
+def test_its_output_holds_widget_drawing_and_table(made):
+    figure = made()
+    data, _ = figure._repr_mimebundle_()
+    assert (data["text/html"], data["text/plain"]) == (figure.svg(), figure.table())
+    assert data["application/vnd.jupyter.widget-view+json"]["model_id"] == figure.model_id
+    assert len(figure.table().splitlines()) > 3
+
+
+@browser_test
+@every_figure
+def test_its_drawing_answers_to_the_pointer_without_script(new_page, made):
+    page = new_page(java_script_enabled=False, offline=True)
+    page.set_content(made().svg())
+    hidden = page.locator("svg g.s")
+    before = sum(group.is_visible() for group in hidden.all()[:40])
+    page.locator("svg g[class]:not(.s)").last.hover()
+    assert hidden.filter(visible=True).count() == 1
+    assert before <= 1  # a list shows the chosen event

@@ -1,0 +1,129 @@
+"""The time model against what was measured on an H200: `tmalab bench timing`.
+
+Every trial that was recorded is predicted. Those that the constants were fitted to are told apart; only the others
+judge the model. `refit` fits the constants anew, without a GPU, from the recording: `tmalab bench timing --record`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import combinations
+from statistics import median
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from tmalab.launch import Launch
+from tmalab.texts import text
+from tmalab.timing.constants import TABLE, Constants
+from tmalab.timing.fit import fit
+from tmalab.timing.measured import MEASURED, Measured
+from tmalab.timing.predict import Predictor
+from tmalab.timing.refine import refine
+from tmalab.timing.trials import TRIALS
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+WORST = 0.25  # the error that no prediction should exceed
+FAR_APART = 0.15  # trials whose times differ by more must be predicted in their order
+
+
+class NoRecording(RuntimeError):
+    """Nothing was recorded to compare with."""
+
+
+def measure() -> dict[str, Any]:
+    """The recorded trials, each measured and predicted, and how far apart that is. NoRecording where there are none."""
+    measured = recording()
+    return compare(measured, Constants.read())
+
+
+def recording() -> Measured:
+    """What was recorded; NoRecording, in one sentence, where nothing was."""
+    try:
+        return Measured.read()
+    except FileNotFoundError:
+        raise NoRecording(text("timing.nothing-recorded", file=MEASURED)) from None
+
+
+def compare(measured: Measured, constants: Constants) -> dict[str, Any]:
+    """Each trial of a recording: measured and predicted (µs), and the error, a share of what was measured.
+
+    `median_error` and `max_error` are those of trials that nothing was fitted to; `order_violations` of their pairs
+    that are more than 15 % apart, those that are predicted the other way round. `prediction_s`: how long it took to
+    predict.
+    """
+    times = measured.times()
+    rows = []
+    for name, predictor in predictors(measured).items():
+        began = perf_counter()
+        predicted = predictor.predict(constants).duration
+        seconds = round(perf_counter() - began, 2)
+        row = {"configuration": name, "fitted": TRIALS[name].fits, "measured_us": round(times[name] / 1e3, 3)}
+        error = round(predicted / times[name] - 1, 4)
+        rows.append({**row, "predicted_us": round(predicted / 1e3, 3), "error": error, "prediction_s": seconds})
+    judged = [row for row in rows if not row["fitted"]]
+    errors = [abs(row["error"]) for row in judged]
+    violations = [pair for pair in combinations(judged, 2) if _is_turned_round(*pair)]
+    return {
+        "configurations": rows,
+        "judged": len(judged),
+        "median_error": round(median(errors), 4) if errors else None,
+        "max_error": max(errors, default=None),
+        "order_violations": [[a["configuration"], b["configuration"]] for a, b in violations],
+        "turned_round": len(violations),
+    }
+
+
+def predictors(measured: Measured) -> dict[str, Predictor]:
+    """For each recorded trial what predicts it."""
+    made = {}
+    for name in (name for name in measured.trials if name in TRIALS):
+        found = TRIALS[name].launching()
+        launch = Launch.of(found.kernel, found.grid, found.block, found.args, found.cluster, 0, False)
+        made[name] = Predictor(launch, found.along, registers=measured.trials[name]["registers"])
+    return made
+
+
+def refit() -> Constants:
+    """Fit the constants anew, from the recording, and write their table. NoRecording where there is none."""
+    constants = fitted(recording())
+    constants.write(TABLE)
+    return constants
+
+
+def fitted(measured: Measured) -> Constants:
+    """The constants by the micro-benchmarks of a recording, refined on its trials that are for fitting."""
+    source = measured.provenance["command"]
+    constants = fit(measured.middles(), measured.sms, measured.l2_size, source, measured.provenance)
+    for_fitting = {name: made for name, made in predictors(measured).items() if TRIALS[name].fits}
+    predictions = {
+        name: lambda candidate, made=made: made.predict(candidate).duration for name, made in for_fitting.items()
+    }
+    return refine(constants, predictions, measured.times())
+
+
+def plot(result: Mapping[str, Any]) -> Figure:
+    """Both curves: for each family of trials, in the order of what was measured, what was predicted."""
+    from matplotlib.figure import Figure
+
+    families: dict[str, list[Mapping[str, Any]]] = {}
+    for row in result["configurations"]:
+        families.setdefault(TRIALS[row["configuration"]].family, []).append(row)
+    figure = Figure(figsize=(4 * len(families), 4), layout="constrained")
+    for panel, (family, rows) in zip(
+        figure.subplots(1, len(families), squeeze=False)[0], families.items(), strict=True
+    ):
+        rows = sorted(rows, key=lambda row: row["measured_us"])
+        for key, style in (("measured_us", "o-"), ("predicted_us", "x--")):
+            label = text("timing.plot-measured" if key == "measured_us" else "timing.plot-predicted")
+            panel.plot([row[key] for row in rows], style, label=label)
+        panel.set(title=family, yscale="log", xlabel=text("timing.plot-trials"), ylabel="µs")
+        panel.legend()
+    return figure
+
+
+def _is_turned_round(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    fast, slow = sorted((one, other), key=lambda row: row["measured_us"])
+    far_apart = slow["measured_us"] > fast["measured_us"] * (1 + FAR_APART)
+    return far_apart and slow["predicted_us"] <= fast["predicted_us"]

@@ -1,0 +1,215 @@
+"""The stores of a thread, as frames: after each event, what may be overwritten and what lies in global memory.
+
+A buffer is the place in shared memory that a store reads. It may be overwritten once a wait has shown that every store
+from it has been read: that it was read is not enough, since the thread does not know.
+
+>>> frames = frames_of(*ring_of_two())
+>>> frames[6].says
+'wait_group.read(1) returns to thread 0: all but the newest group have been read. So ring[0] may be overwritten.'
+>>> frames[6].buffers
+('free', 'busy')
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tmalab.figures.mbarrier_frames import capital
+from tmalab.simulator.story import CopyTold, Moment, Story
+from tmalab.texts import text
+
+ROLES = ("store", "reduction")
+WAITS = {"wait_group_read": "wait_group.read", "wait_group": "wait_group"}
+WHATS = (*ROLES, "commit_group", "store_read", "store_written", "waits_group", *WAITS)
+EXAMPLE = (  # event, and its operand or the number of the store
+    ("store", 1),
+    ("commit_group", 1),
+    ("store", 2),
+    ("commit_group", 2),
+    ("waits_group", "read"),
+    ("store_read", 1),
+    ("wait_group_read", 1),
+    ("store", 3),
+    ("commit_group", 3),
+    ("store_written", 1),
+    ("waits_group", "write"),
+    ("store_read", 2),
+    ("store_written", 2),
+    ("store_read", 3),
+    ("store_written", 3),
+    ("wait_group", 0),
+)
+
+
+@dataclass
+class Sent:
+    """A store so far. `group`: its number, None before the commit; what was done, and what a wait has shown of it."""
+
+    buffer: int
+    group: int | None = None
+    read: bool = False
+    written: bool = False
+    known_read: bool = False
+    known_written: bool = False
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Who did what, where; the sentence; of each buffer whether it may be overwritten ("never" stored from, "open",
+    "busy", "read", "free") and whether its bytes are in global memory ("", "done", "known"); the groups in words."""
+
+    who: str
+    did: str
+    line: int | None
+    says: str
+    buffers: tuple[str, ...]
+    arrived: tuple[str, ...]
+    groups: tuple[str, ...] = field(default=())
+
+
+def storing_threads(story: Story) -> list[int]:
+    """The threads that store, in the order of their first store."""
+    return list(dict.fromkeys(moment.thread for moment in story.moments if moment.what in ROLES))
+
+
+def buffers_of(story: Story, thread: int) -> list[tuple[int, str]]:
+    """The places in shared memory from which a thread stores: address and name, in the order of their first use."""
+    stored = (story.copies[m.copy] for m in story.moments if m.thread == thread and m.what in ROLES)
+    return list(dict.fromkeys((copy.address, copy.name) for copy in stored))
+
+
+def frames_of(story: Story, thread: int) -> list[Frame]:
+    """The frames of one thread's stores."""
+    told = _Told(story, thread)
+    mine = (moment for moment in story.moments if moment.thread == thread and moment.what in WHATS)
+    return [told.frame(moment) for moment in mine if moment.what != "waits_group" or moment.operand != "cp.async"]
+
+
+def ring_of_two() -> tuple[Story, int]:
+    """The fixed example: three tiles through two buffers, each refilled once it may be."""
+    story = Story(128, names={0: text("steps.thread", number=0)})
+    for number in (1, 2, 3):
+        place = (number - 1) % 2
+        story.copies[number] = CopyTold("store", f"ring[{place}]", 1024 * place, 1024, 0, 0, None)
+    for step, (what, operand) in enumerate(EXAMPLE):
+        copy = operand if what in ("store", "store_read", "store_written") else 0
+        story.moments.append(Moment(step, what, 0, 0, operand, copy))
+    return story, 0
+
+
+class _Told:
+    """What is known of a thread's stores while its frames are made."""
+
+    def __init__(self, story: Story, thread: int):
+        self.story, self.thread, self.who = story, thread, story.names[thread]
+        self.buffers = buffers_of(story, thread)
+        self.sent: dict[int, Sent] = {}  # by number of the copy
+        self.groups = 0  # committed so far
+
+    def frame(self, moment: Moment) -> Frame:
+        before = self._buffers()
+        who, did, outcome = getattr(self, f"_{moment.what}")(moment)
+        after = self._buffers()
+        freed = [self.buffers[at][1] for at, (old, new) in enumerate(zip(before, after)) if new == "free" != old]
+        says = [f"{capital(who)} {did}.", outcome]
+        if moment.what in WAITS:
+            returns = text("stores.returns", wait=f"{WAITS[moment.what]}({moment.operand})", who=who)
+            says = [f"{returns}: {outcome}", self._freed(freed)]
+        said = " ".join(filter(None, says))
+        return Frame(who, did, moment.line, said, after, self._arrived(), tuple(self._groups()))
+
+    def _store(self, moment: Moment) -> tuple[str, str, str]:
+        copy = self.story.copies[moment.copy]
+        self.sent[moment.copy] = Sent(self.buffers.index((copy.address, copy.name)))
+        key = "stores.reduces" if copy.role == "reduction" else "stores.stores"
+        return self.who, text(key, name=copy.name, bytes=f"{copy.bytes:,}"), text("stores.from-now", name=copy.name)
+
+    _reduction = _store
+
+    def _commit_group(self, moment: Moment) -> tuple[str, str, str]:
+        mine = [sent for sent in self.sent.values() if sent.group is None]
+        for sent in mine:
+            sent.group = self.groups
+        self.groups += 1
+        names = ", ".join(self.buffers[sent.buffer][1] for sent in mine)
+        key = "stores.commits" if mine else "stores.commits-nothing"
+        return self.who, text(key, group=self.groups - 1, names=names), text("stores.committed")
+
+    def _store_read(self, moment: Moment) -> tuple[str, str, str]:
+        sent = self.sent.get(moment.copy)
+        who, name = self._store_name(moment.copy)
+        if sent is None:  # issued before what is kept
+            return who, text("stores.reads"), ""
+        sent.read = True
+        return who, text("stores.reads"), text("stores.read-unknown", name=name, who=self.who)
+
+    def _store_written(self, moment: Moment) -> tuple[str, str, str]:
+        if sent := self.sent.get(moment.copy):
+            sent.written = True
+        return self._store_name(moment.copy)[0], text("stores.writes"), text("stores.written-unknown", who=self.who)
+
+    def _waits_group(self, moment: Moment) -> tuple[str, str, str]:
+        return self.who, text("stores.waits-read" if moment.operand == "read" else "stores.waits-written"), ""
+
+    def _wait_group_read(self, moment: Moment) -> tuple[str, str, str]:
+        self._learn(moment.operand, written=False)
+        return self._returned(moment, "read")
+
+    def _wait_group(self, moment: Moment) -> tuple[str, str, str]:
+        self._learn(moment.operand, written=True)
+        return self._returned(moment, "written")
+
+    def _learn(self, newest: int, written: bool) -> None:
+        for sent in self.sent.values():
+            if sent.group is not None and sent.group < self.groups - newest:
+                sent.known_read = True
+                sent.known_written |= written
+
+    def _returned(self, moment: Moment, done: str) -> tuple[str, str, str]:
+        did = text("stores.knows", wait=f"{WAITS[moment.what]}({moment.operand})")
+        if moment.operand == 0:
+            return self.who, did, text(f"stores.all-{done}")
+        if moment.operand == 1:
+            return self.who, did, text(f"stores.all-but-one-{done}")
+        return self.who, did, text(f"stores.all-but-{done}", newest=moment.operand)
+
+    def _freed(self, names: list[str]) -> str:
+        return text("stores.freed", names=", ".join(names)) if names else text("stores.nothing-new")
+
+    def _store_name(self, number: int) -> tuple[str, str]:
+        copy = self.story.copies[number]
+        return text("stores.reduction" if copy.role == "reduction" else "stores.store", name=copy.name), copy.name
+
+    def _of(self, buffer: int) -> list[Sent]:
+        return [sent for sent in self.sent.values() if sent.buffer == buffer]
+
+    def _buffers(self) -> tuple[str, ...]:
+        return tuple(_may_overwrite(self._of(buffer)) for buffer in range(len(self.buffers)))
+
+    def _arrived(self) -> tuple[str, ...]:
+        last = [(self._of(buffer) or [Sent(buffer)])[-1] for buffer in range(len(self.buffers))]
+        return tuple("known" if sent.known_written else "done" if sent.written else "" for sent in last)
+
+    def _groups(self) -> list[str]:
+        """The groups that no wait_group has shown to be written: what is in them, how far they are."""
+        found = []
+        for group in range(self.groups):
+            mine = [sent for sent in self.sent.values() if sent.group == group]
+            if not mine or all(sent.known_written for sent in mine):
+                continue
+            names = ", ".join(self.buffers[sent.buffer][1] for sent in mine)
+            state = "written" if all(s.written for s in mine) else "read" if all(s.read for s in mine) else "pending"
+            found.append(text(f"stores.group-{state}", group=group, names=names))
+        return found
+
+
+def _may_overwrite(stores: list[Sent]) -> str:
+    """Whether a buffer may be overwritten, from all the stores that read it."""
+    if not stores:
+        return "never"
+    unknown = [sent for sent in stores if not sent.known_read]
+    if any(sent.group is None for sent in unknown):
+        return "open"
+    if not all(sent.read for sent in unknown):
+        return "busy"
+    return "read" if unknown else "free"

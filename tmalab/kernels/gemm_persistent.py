@@ -1,0 +1,157 @@
+"""gemm_persistent: the matrix product in which every CTA stays and takes one tile of C after the other.
+
+Shows      an epilogue that hides: accumulators go to shared memory by stmatrix and on by TMA stores, while the producer
+           already loads the next tile; tiles in an order in which neighbours at work share what the L2 cache holds.
+Differs    from gemm_warp_specialized: as many CTAs as SMs, barriers and stages go on from tile to tile, a stage is
+           given back one step late, so that the tensor core never waits, and no thread writes C itself.
+Run        python -m tmalab.kernels.gemm_persistent            (simulator)
+           python -m tmalab.kernels.gemm_persistent --on gpu   (Hopper)
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numba import cuda
+
+from tmalab import Swizzle, kernel, ptx
+from tmalab.kernels.command import Shown, main
+from tmalab.kernels.gemm import (
+    BYTES_8_ROWS,
+    NEXT_K,
+    PART,
+    WARP_ROWS,
+    bf16_map,
+    place_of,
+    shown,
+    small_integers,
+    store_part,
+)
+from tmalab.kernels.gemm_tiles import BK, SMS, Tile, choose
+from tmalab.launch import Kernel
+
+
+@cache
+def gemm_persistent(tile: Tile) -> Kernel:
+    """The kernel for one shape of tiles, of a single CTA each."""
+    CONSUMERS, BN, STAGES, _, GROUP, DEPTH = tile
+    (BM, _), STAGE_BYTES = tile.shape, tile.stage_bytes
+    WARPS = 4 * CONSUMERS
+    NEXT_A, NEXT_B = BM * BK * 2 // 16, BN * BK * 2 // 16  # the next block in a descriptor, which counts 16 bytes
+    multiply, zero = getattr(ptx, f"wgmma_m64n{BN}k16_f32_bf16"), getattr(ptx, f"wgmma_zero_{BN}")
+
+    @kernel
+    def gemm_persistent(a_map, b_map, c_map, m, n, k):
+        """C = A B'. Any number of CTAs."""
+        a = cuda.shared.array((STAGES, DEPTH, BM, BK), np.uint16, alignment=1024)
+        b = cuda.shared.array((STAGES, DEPTH, BN, BK), np.uint16, alignment=1024)
+        c = cuda.shared.array((2, WARPS, WARP_ROWS, PART), np.uint16, alignment=1024)
+        full = ptx.mbarrier_array(STAGES)
+        empty = ptx.mbarrier_array(STAGES)
+        tid = cuda.threadIdx.x
+        if tid == 0:
+            ptx.prefetch_tensormap(a_map)
+            ptx.prefetch_tensormap(b_map)
+            ptx.prefetch_tensormap(c_map)
+            for stage in range(STAGES):
+                ptx.mbarrier_init(full[stage], 1)
+                ptx.mbarrier_init(empty[stage], CONSUMERS)
+            ptx.fence_mbarrier_init()
+        cuda.syncthreads()
+        rows = (m + BM - 1) // BM
+        columns = (n + BN - 1) // BN
+        steps = (k + BK * DEPTH - 1) // (BK * DEPTH)
+        stage = 0
+        parity = 0
+        warpgroup = tid // 128
+        if warpgroup == CONSUMERS:
+            if CONSUMERS == 2:  # one consumer has registers enough
+                ptx.setmaxnreg_dec(40)
+            if tid == CONSUMERS * 128:
+                for tile in range(cuda.blockIdx.x, rows * columns, cuda.gridDim.x):
+                    row, column = place_of(tile, rows, columns, GROUP)
+                    for step in range(steps):
+                        ptx.mbarrier_wait_parity(empty[stage], parity ^ 1)
+                        ptx.mbarrier_arrive_expect_tx(full[stage], STAGE_BYTES)
+                        for block in range(DEPTH):
+                            x = (step * DEPTH + block) * BK
+                            ptx.cp_async_bulk_tensor_2d(a[stage, block], a_map, x, row * BM, full[stage])
+                            ptx.cp_async_bulk_tensor_2d(b[stage, block], b_map, x, column * BN, full[stage])
+                        stage += 1
+                        if stage == STAGES:
+                            stage = 0
+                            parity ^= 1
+        else:
+            if CONSUMERS == 2:
+                ptx.setmaxnreg_inc(232)
+            warp = tid // 32
+            lane = tid % 32
+            first_a = ptx.wgmma_descriptor(a[0, 0, warpgroup * 64 :], Swizzle.B128, BYTES_8_ROWS)
+            first_b = ptx.wgmma_descriptor(b, Swizzle.B128, BYTES_8_ROWS)
+            acc = zero()
+            for tile in range(cuda.blockIdx.x, rows * columns, cuda.gridDim.x):
+                previous = 0
+                for step in range(steps):
+                    ptx.mbarrier_wait_parity(full[stage], parity)
+                    desc_a = first_a + stage * DEPTH * NEXT_A
+                    desc_b = first_b + stage * DEPTH * NEXT_B
+                    ptx.wgmma_fence()
+                    for i in range(DEPTH * BK // 16):
+                        block = i // (BK // 16)
+                        at = i % (BK // 16) * NEXT_K
+                        acc = multiply(
+                            acc, desc_a + block * NEXT_A + at, desc_b + block * NEXT_B + at, step > 0 or i > 0
+                        )
+                    ptx.wgmma_commit_group()
+                    ptx.wgmma_wait_group(1)  # the step before is multiplied, this one runs
+                    if step > 0 and tid % 128 == 0:
+                        ptx.mbarrier_arrive(empty[previous])
+                    previous = stage
+                    stage += 1
+                    if stage == STAGES:
+                        stage = 0
+                        parity ^= 1
+                ptx.wgmma_wait_group(0)
+                if tid % 128 == 0:
+                    ptx.mbarrier_arrive(empty[previous])
+                row, column = place_of(tile, rows, columns, GROUP)
+                x = column * BN
+                y = row * BM + warp * WARP_ROWS
+                store_part(acc, 0, c[0, warp], c_map, x, y, lane)  # registers have names: each part is written out
+                store_part(acc, 32, c[1, warp], c_map, x + PART, y, lane)
+                if BN == 4 * PART:
+                    store_part(acc, 64, c[0, warp], c_map, x + 2 * PART, y, lane)
+                    store_part(acc, 96, c[1, warp], c_map, x + 3 * PART, y, lane)
+            if lane == 0:
+                ptx.cp_async_bulk_wait_group(0)
+
+    return gemm_persistent
+
+
+def launch_of(a: Any, b: Any, c: Any, tile: Tile | None = None, sms: int = SMS) -> dict[str, Any]:
+    """How to launch it for these bf16 matrices: the kernel, and the arguments of `run` or `prepare`."""
+    (m, k), n = a.shape, b.shape[0]
+    tile = tile or choose(m, n, k, cluster=1, sms=sms)
+    maps = bf16_map(a, tile.shape[0], BK), bf16_map(b, tile.bn, BK), bf16_map(c, WARP_ROWS, PART)
+    return {
+        "kernel": gemm_persistent(tile),
+        "grid": tile.grid(m, n, sms),
+        "block": tile.threads,
+        "args": (*maps, m, n, k),
+    }
+
+
+def demonstrate(on: str) -> list[Shown]:
+    """Two CTAs for three tiles, and a product whose sizes are no multiples of the tile."""
+    results = []
+    for tile, (m, n, k) in ((Tile(1, 128, 2), (64, 384, 192)), (Tile(1, 128, 2), (72, 136, 40))):
+        a, b, c = small_integers(m, k, 1), small_integers(n, k, 2), np.zeros((m, n), np.uint16)
+        how = launch_of(a, b, c, tile, sms=2)
+        results.append(shown("gemm_persistent", how.pop("kernel").run(on=on, **how), a, b, c))
+    return results
+
+
+if __name__ == "__main__":
+    main(demonstrate)

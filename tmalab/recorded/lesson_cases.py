@@ -1,0 +1,66 @@
+"""Copies that the exercises of lessons 2 and 3 make and no group holds yet: to be recorded as groups of their own.
+
+Checks draw their variants among these, so that each can be shown beside what an H200 did. Until a group is recorded,
+that is until `cases.GROUPS` has the rows
+
+    "lesson-2": Group(lesson_2, fresh_tile),
+    "lesson-3": Group(lesson_3, fresh_slice),
+
+a check says that the reference decides.
+
+>>> len(lesson_2()), len(lesson_3())
+(4, 32)
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from random import Random
+
+from tmalab.data_types import NOMINAL_ADDRESS, DataType, Swizzle
+from tmalab.recorded.case import Case
+from tmalab.tensor_map import TensorMap
+
+SHIFTED_AT = (128, 4)  # where the tiles of bytes were loaded that group "loads" has at every line of the pattern
+
+TRANSPOSED_SHAPE = 64, 96  # rows and columns of fp32
+TRANSPOSED_AT = ((64, 16), (80, 16), (-12, 40), (4, -5))  # inside, over each edge
+
+GROUPED_SHAPE = 32, 512  # rows and columns of 16-bit elements
+GROUPED_ROWS, GROUPED_AT = 16, tuple(product((16, 0, 8, 24), (2, 0, 5, 7)))  # rows of a slice; first row, first group
+
+
+def lesson_2() -> list[Case]:
+    """32x32 tiles of fp32 with the 128-byte swizzle."""
+    rows, cols = TRANSPOSED_SHAPE
+    tm = TensorMap(DataType.FLOAT32, NOMINAL_ADDRESS, (cols, rows), (4 * cols,), (32, 32), swizzle=Swizzle.B128)
+    return [Case(f"fp32 tile at {corner}", "load", tm, corner, 0, "counting", 0) for corner in TRANSPOSED_AT]
+
+
+def lesson_3() -> list[Case]:
+    """Slices of 16 rows and two groups of 64 columns, seen as (group, row, column)."""
+    cases = []
+    for data_type, (row, group) in product((DataType.FLOAT16, DataType.BFLOAT16), GROUPED_AT):
+        name = f"{data_type.name} slice, row {row}, group {group}"
+        cases.append(Case(name, "load", grouped(data_type), (0, row, group), 0, "counting", 0))
+    return cases
+
+
+def fresh_tile(draw: Random, number: int) -> Case:
+    """A tile of lesson 2's tensor, anywhere."""
+    corner = 4 * draw.randrange(-9, 26), draw.randrange(-33, 66)
+    return Case(f"fp32 tile {number}", "load", lesson_2()[0].tensor_map, corner, 0, "counting", 0)
+
+
+def fresh_slice(draw: Random, number: int) -> Case:
+    """A slice of lesson 3's matrix, anywhere, at a group's beginning or within it."""
+    data_type = draw.choice((DataType.FLOAT16, DataType.BFLOAT16))
+    corner = 8 * draw.randrange(-8, 9), draw.randrange(-17, 34), draw.randrange(-2, 9)
+    return Case(f"slice {number}", "load", grouped(data_type), corner, 0, "counting", 0)
+
+
+def grouped(data_type: DataType) -> TensorMap:
+    """The grouped map of lesson 3's matrix."""
+    rows, cols = GROUPED_SHAPE
+    dims, strides, box = (64, rows, cols // 64), (2 * cols, 128), (64, GROUPED_ROWS, 2)
+    return TensorMap(data_type, NOMINAL_ADDRESS, dims, strides, box, swizzle=Swizzle.B128)

@@ -1,0 +1,85 @@
+"""From measurements to constants: each formula says what a micro-benchmark's turn is made of, and solves it for one.
+
+What a turn takes is told per turn: in cycles, or in ns where whole launches are timed. The formulas are those of the
+model's rules (`steps`), so that the model, run on a micro-benchmark, gives the measurement back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from statistics import median
+
+from tmalab.timing.constants import Constant, Constants
+from tmalab.timing.machine import FLOP_OF_COLUMN, SCHEDULERS
+from tmalab.timing.micro.copies import AT_ONCE, COLUMNS, LATENCY_ROWS, RING_ROWS
+from tmalab.timing.micro.tensor import NARROW, WIDE
+from tmalab.timing.residence import SECTOR
+
+ROW = 2 * COLUMNS  # bytes
+TILE = RING_ROWS * ROW
+WARPS = 32  # of a CTA of 1,024 threads
+WAYS = 32  # of the worst conflict
+MANY = 2 * 4 * WIDE  # columns that two warpgroups multiply in a turn
+SIZES = {f"{rows * ROW // 1024}k": rows * ROW for rows in LATENCY_ROWS}  # bytes
+
+
+def solved(s: Mapping[str, float], sms: float) -> dict[str, float]:
+    """The constants from the samples of all micro-benchmarks, by name, on a GPU with so many SMs."""
+    c = {"clock": s["clock"], "launch": s["launch"], "instruction": s["instruction"] / 3}
+    c |= {"arrive": s["arrive"], "wait": s["wait"], "fence": s["fence"]}
+    c["handoff"] = s["handoff"] / 2 - c["arrive"]
+    c["peer_arrive"] = s["peer_handoff"] / 2 - c["arrive"]
+    c["sync"] = s["sync"] - c["instruction"]
+    c["cta_start"] = s["cta_start"] - s["sync"] / s["clock"]
+    c["cluster_sync"] = s["cluster_sync"] - c["instruction"]
+    c |= _of_memory(s, c)
+    c |= _of_copies(s, c, sms)
+    c["wgmma_column"] = s["wgmma_many"] / MANY
+    c["wgmma_latency"] = s["wgmma_one"] - 3 * c["instruction"] - NARROW * c["wgmma_column"]
+    c["tensor_rate"] = sms * MANY * FLOP_OF_COLUMN / s["wgmma_chip"]
+    return {name: max(0.0, value) for name, value in c.items()}
+
+
+def _of_memory(s: Mapping[str, float], c: Mapping[str, float]) -> dict[str, float]:
+    """Accesses of threads. A warp's store is followed by a syncwarp, which is one instruction."""
+    turn = s["shared_conflicts"] / (WARPS * WAYS)
+    access = s["access"] - c["instruction"] - turn
+    load_rate = TILE / s["load_ring"]
+    rest = access + SECTOR / load_rate
+    latencies = {f"global_latency_{where}": s[f"global_chase_{where}"] - rest for where in ("l2", "device")}
+    return {
+        "shared_wavefront": turn,
+        "access": access,
+        "access_slots": s["access_many"] / (WARPS / SCHEDULERS) - c["instruction"],
+        "shared_latency": s["shared_chase"] - access - turn,
+        "load_rate": load_rate,
+        **latencies,
+    }
+
+
+def _of_copies(s: Mapping[str, float], c: Mapping[str, float], sms: float) -> dict[str, float]:
+    issue, store_issue, store_rate = s["load_issue"] / AT_ONCE, s["store_issue"] / AT_ONCE, TILE / s["store_ring"]
+    found = {"load_issue": issue, "store_issue": store_issue, "store_rate": store_rate}
+    for where in ("l2", "device"):
+        rests = [s[f"load_{where}_{size}"] - bytes / c["load_rate"] for size, bytes in SIZES.items()]
+        found[f"load_latency_{where}"] = median(rests) - c["arrive"] - issue
+        found[f"{where}_rate"] = sms * TILE / s[f"load_ring_{where}"]
+    found["multicast_latency"] = s["multicast"] - issue - TILE / c["load_rate"] - found["load_latency_l2"]
+    for constant, what in (("store_read_latency", "read"), ("store_latency", "written")):
+        rests = [s[f"store_{what}_{size}"] - SIZES[size] / store_rate for size in ("1k", "16k")]
+        found[constant] = median(rests) - store_issue - c["instruction"]
+    return found
+
+
+def fit(
+    samples: Mapping[str, tuple[float, float]], sms: int, l2_size: int, source: str, provenance: Mapping[str, object]
+) -> Constants:
+    """The table of constants. `samples`: of each micro-benchmark the median and half the range between the quartiles.
+
+    A constant's spread is what it changes by when every sample is that much higher.
+    """
+    middle = solved({name: value for name, (value, _) in samples.items()}, sms)
+    high = solved({name: value + spread for name, (value, spread) in samples.items()}, sms)
+    found = {name: Constant(value, abs(high[name] - value), source) for name, value in middle.items()}
+    properties = {"sms": Constant(sms, 0.0, source), "l2_size": Constant(l2_size, 0.0, source)}
+    return Constants(properties | found, provenance)

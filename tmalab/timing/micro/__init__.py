@@ -1,0 +1,15 @@
+"""Micro-benchmarks: small kernels, each of which measures one constant of the time model on an H200.
+
+Each reads the SM's clock before and after what it measures, or is timed as a whole where all SMs take part. They are
+kernels as learners write them, so they run in the simulator too; and since the model knows the clock, a model with
+known constants can measure itself, which is how the fit is tested.
+"""
+
+from tmalab.timing.micro.benchmark import Benchmark
+from tmalab.timing.micro.copies import COPIES
+from tmalab.timing.micro.tensor import TENSOR
+from tmalab.timing.micro.threads import THREADS
+
+BENCHMARKS: dict[str, Benchmark] = {made.name: made for made in (*THREADS, *COPIES, *TENSOR)}
+
+__all__ = ["BENCHMARKS", "Benchmark"]

@@ -1,0 +1,61 @@
+"""Refining constants on whole kernels: those for fitting, and never those that judge the model.
+
+A micro-benchmark measures a part alone; in a kernel the parts stand in each other's way. So some constants, those that
+stand for what is shared or compiled, are tried a little higher and lower, one after the other, and what makes the
+predictions of the fitting trials better is kept. None may leave the range that its reason allows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from math import log
+from statistics import mean
+
+from tmalab.timing.constants import Constant, Constants
+
+# The constants that may be refined, and by which factor at most: an access of a real kernel has other arithmetic
+# around it than that of a benchmark; under load latencies are longer, and rates are what all SMs together reach.
+RANGES = {
+    "access": 3.0,
+    "access_slots": 3.0,
+    "load_latency_l2": 1.5,
+    "load_latency_device": 1.5,
+    "load_rate": 1.5,
+    "l2_rate": 1.3,
+    "device_rate": 1.2,
+    "wgmma_latency": 2.0,
+    "handoff": 2.0,
+    "cta_start": 3.0,
+}
+STEPS = (1.3, 1.1, 1.03)  # factors that are tried, one round with each
+ROUNDS = 2  # with each of them
+
+
+def refine(
+    constants: Constants, predictions: Mapping[str, Callable[[Constants], float]], measured: Mapping[str, float]
+) -> Constants:
+    """Constants that predict the trials better. `predictions`: by trial, its time (ns) by constants; `measured`: the
+    same as measured."""
+
+    def wrong(candidate: Constants) -> float:
+        return mean(abs(log(predict(candidate) / measured[name])) for name, predict in predictions.items())
+
+    best, error = constants, wrong(constants)
+    for factor in (factor for factor in STEPS for _ in range(ROUNDS)):
+        for name in (name for name in RANGES if constants.get(name)):
+            for times in (factor, 1 / factor):
+                value = best[name] * times
+                if not 1 / RANGES[name] <= value / constants[name] <= RANGES[name]:
+                    continue
+                candidate = Constants({**best.found, name: _refined(best, name, value)}, best.provenance)
+                if (found := wrong(candidate)) < error:
+                    best, error = candidate, found
+                    break
+    return best
+
+
+def _refined(constants: Constants, name: str, value: float) -> Constant:
+    source = constants.found[name].source
+    mark = ", refined on the fitting trials"
+    return replace(constants.found[name], value=value, source=source if source.endswith(mark) else source + mark)
