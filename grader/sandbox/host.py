@@ -1,8 +1,8 @@
 """A sandbox as the grader holds it: start it, ask it for one task at a time, hear how the task ended.
 
->>> with Sandbox() as sandbox:                                                # doctest: +SKIP
-...     sandbox.ask("about")
-{'user': 65534, 'network': False, 'process': 1}
+>>> with Sandbox() as sandbox:
+...     sandbox.ask("about")["network"]
+False
 """
 
 from __future__ import annotations
