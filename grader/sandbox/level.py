@@ -23,7 +23,6 @@ from grader.texts import text
 from tmalab.bootstrap import ROOT
 
 NOBODY = 65534
-HOME = Path(__file__).resolve().parents[2]  # the checkout, or where the packages are installed
 PACKAGES = ("tmalab", "grader")
 SECRET = ("grader/exercises", "notebooks", "tests")  # what is expected is worked out or written there
 RECORDINGS = "tmalab/recorded"
@@ -94,10 +93,10 @@ def _walls() -> list[str]:
         walls += ["--perms", "0755", "--dir", str(parent)]
     for path in shown:
         walls += ["--ro-bind", str(path), str(path)]
-    secret = [HOME / name for name in SECRET if (HOME / name).is_dir()]
+    secret = [ROOT / name for name in SECRET if (ROOT / name).is_dir()]
     for folder in (folder for folder in secret if any(folder.is_relative_to(path) for path in [*shown, Path("/usr")])):
         walls += ["--tmpfs", str(folder), "--remount-ro", str(folder)]
-    for file in sorted((HOME / RECORDINGS).glob("*.npz")):  # lessons import the modules beside them
+    for file in sorted((ROOT / RECORDINGS).glob("*.npz")):  # lessons import the modules beside them
         walls += ["--ro-bind", "/dev/null", str(file)]
     walls += ["--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--tmpfs", scratch()]
     return [*walls, "--remount-ro", "/dev", "--remount-ro", "/"]
@@ -105,7 +104,7 @@ def _walls() -> list[str]:
 
 def _shown() -> list[Path]:
     """The folders that are seen inside, at the same places."""
-    return [*_python_folders(), *(HOME / package for package in PACKAGES)]
+    return [*_python_folders(), *(ROOT / package for package in PACKAGES)]
 
 
 def _python_folders() -> list[Path]:

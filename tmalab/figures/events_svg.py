@@ -9,13 +9,16 @@ from collections.abc import Callable, Sequence
 from hashlib import sha1
 from html import escape
 from textwrap import wrap
+from typing import Any
 
 from tmalab.figures.svg import Drawing
+from tmalab.figures.words import at_line
 from tmalab.texts import text
 
 LINES, LINE = 16, 22  # lines of the list, and the height of one in pixels
 TOP, LEFT = 72, 16  # pixels
 LETTER = 6.4  # pixels of a letter, on the average
+TABLE_LINES = 400  # of the text table
 
 
 def events_svg(
@@ -56,6 +59,17 @@ def events_svg(
         drawn = f"{picture(drawing, number)}{mark}{sentence}"
         drawing.when(f"e{number}", drawn, at_rest=number == shown)
     return drawing.finish()
+
+
+def events_table(title: str, states: Sequence[str], frames: Sequence[Any], notes: Sequence[str]) -> str:
+    """The same as text, an event a line. `states`: in words what each of the first TABLE_LINES frames leaves."""
+    lines = [title]
+    number, width = len(str(len(states))), max(map(len, states))
+    for at, (frame, state) in enumerate(zip(frames, states)):
+        lines.append(f"{at + 1:{number}}  {state:{width}}  {frame.who} {at_line(frame.did, frame.line)}")
+    if len(frames) > TABLE_LINES:
+        lines.append(text("steps.in-part", drawn=TABLE_LINES, count=f"{len(frames):,}"))
+    return "\n".join([*lines, *notes])
 
 
 def _line(drawing: Drawing, number: int, widths: Sequence[int], cells: Sequence[str], y: float, x: float) -> None:

@@ -21,12 +21,11 @@ from collections.abc import Sequence
 
 import traitlets
 
-from tmalab import reference
 from tmalab.data_types import NOMINAL_ADDRESS, DataType, Swizzle
-from tmalab.figures.base import Figure, script, style, templates
+from tmalab.figures.base import script, style
 from tmalab.figures.grouping_places import groups_and_atoms, in_one_matrix, slices, source
 from tmalab.figures.grouping_svg import grouping_svg, grouping_table
-from tmalab.figures.tile_places import Places, modes_of
+from tmalab.figures.placed import PlacedFigure
 from tmalab.figures.tile_tables import mode_data
 from tmalab.figures.tile_words import destination, fill_name, mode_name
 from tmalab.im2col_map import Im2colMap
@@ -42,7 +41,7 @@ EXAMPLE = {  # 16x256 fp16 as (4, 16, 64): the next row is 512 bytes on, the nex
 }
 
 
-class GroupingFigure(Figure):
+class GroupingFigure(PlacedFigure):
     """The tile of a rank-3 map at `coordinates` (elements, innermost first), copied to `shared_address` (bytes).
 
     Traits, in both directions: `coordinates`, `swizzle`, `narrowed` (whether a box that is too wide for the swizzle is
@@ -55,10 +54,7 @@ class GroupingFigure(Figure):
     _esm = script("grouping")
     _css = style("tile", "grouping")
 
-    data = traitlets.Dict().tag(sync=True)
     coordinates = traitlets.Tuple(*[traitlets.Int()] * RANK).tag(sync=True)
-    swizzle = traitlets.UseEnum(Swizzle).tag(sync=True)
-    narrowed = traitlets.Bool(False).tag(sync=True)
     selected = traitlets.Tuple(*[traitlets.Int()] * RANK, default_value=None, allow_none=True).tag(sync=True)
 
     def __init__(
@@ -67,17 +63,7 @@ class GroupingFigure(Figure):
         tensor_map = tensor_map or TensorMap(global_address=NOMINAL_ADDRESS, swizzle=Swizzle.B128, **EXAMPLE)
         if tensor_map.rank != self.RANK or tensor_map.interleave or isinstance(tensor_map, Im2colMap):
             raise ValueError(text("grouping.not-rank-3", rank=tensor_map.rank))
-        self.tensor_map, self.shared_address = tensor_map, shared_address
-        coordinates = reference.check_load(tensor_map, coordinates, shared_address)
-        self.modes = modes_of(tensor_map, shared_address)
-        data, words = self._data(), templates(*WORDS)
-        super().__init__(data=data, words=words, coordinates=coordinates, swizzle=tensor_map.swizzle)
-
-    @property
-    def places(self) -> Places | None:
-        """The tile as the switch stands: its map and every sector's address. None where the map's rules refuse it."""
-        mode = self.modes[self.swizzle]
-        return mode.given or (mode.narrowed if self.narrowed else None)
+        super().__init__(tensor_map, coordinates, shared_address, WORDS)
 
     def sentence(self, group: int, row: int, sector: int) -> str:
         """What the figure says of a sector of the tile."""
@@ -93,21 +79,6 @@ class GroupingFigure(Figure):
 
     def table(self) -> str:
         return grouping_table(self.tensor_map, self.modes[self.swizzle], self.places, self.coordinates)
-
-    @traitlets.validate("coordinates")
-    def _legal_coordinates(self, proposal: dict) -> tuple[int, ...]:
-        return reference.check_load(self.tensor_map, proposal["value"], self.shared_address)
-
-    @traitlets.validate("selected")
-    def _legal_selection(self, proposal: dict) -> tuple[int, int, int] | None:
-        if proposal["value"] is not None:
-            self._check_sector(*proposal["value"])
-        return proposal["value"]
-
-    @traitlets.observe("swizzle", "narrowed")
-    def _drop_lost_selection(self, _change: object) -> None:
-        if self.selected is not None and not self._has(*self.selected):
-            self.selected = None
 
     def _limits(self) -> tuple[int, int, int]:
         """Groups, rows of a group and sectors of a row that the tile has; a refused box keeps its own."""

@@ -22,7 +22,7 @@ from textwrap import wrap
 from tmalab.figures.grouping_places import groups_and_atoms, in_one_matrix, outside, position, source
 from tmalab.figures.svg import Drawing
 from tmalab.figures.tile_places import Mode, Places
-from tmalab.figures.tile_words import destination, fill_name, hexadecimal, mode_name, notes
+from tmalab.figures.tile_words import destination, fill_name, hexadecimal, mode_name, notes, places_table
 from tmalab.swizzle import LINE, SECTOR
 from tmalab.tensor_map import TensorMap
 from tmalab.texts import text
@@ -45,19 +45,9 @@ def grouping_table(tensor_map: TensorMap, mode: Mode, places: Places | None, coo
     if places is None:
         return f"{title}\n{mode.reason}"
     tm, names = places.tensor_map, _names(places)
-    bytes_, base = f"{tm.transaction_bytes:,}", hexadecimal(places.shared_address)
-    lines = [title, text("grouping.table-place", bytes=bytes_, base=base)]
-    addresses = [_line(places, line) for line in range(min(places.lines, LINES))]
-    rows = [[_cell(tm, coordinates, names.get(address)) for address in line] for line in addresses]
-    width = max(len(cell) for cells in rows for cell in cells)
-    for line, cells in zip(addresses, rows, strict=True):
-        lines.append("  ".join((hexadecimal(line.start), *(cell.rjust(width) for cell in cells))))
-    lines += notes(places, LINES)
-    if any("(" in cell for cells in rows for cell in cells):
-        lines.append(text("grouping.table-filled", fill=fill_name(tm)))
-    if any("-" in cell for cells in rows for cell in cells):
-        lines.append(text("figures.table-gap"))
-    return "\n".join(lines)
+    place = text("grouping.table-place", bytes=f"{tm.transaction_bytes:,}", base=hexadecimal(places.shared_address))
+    filled = text("grouping.table-filled", fill=fill_name(tm))
+    return places_table([title, place], filled, places, lambda at: _cell(tm, coordinates, names.get(at)), LINES)
 
 
 def _title(tensor_map: TensorMap, mode: Mode, places: Places | None, coordinates: Sequence[int]) -> str:
@@ -79,11 +69,6 @@ def _cell(tm: TensorMap, coordinates: Sequence[int], at: At | None) -> str:
         return "--"
     name = ".".join(map(str, at))
     return f"({name})" if outside(tm, coordinates, *at) else name
-
-
-def _line(places: Places, line: int) -> range:
-    first = places.shared_address + line * LINE
-    return range(first, first + LINE, SECTOR)
 
 
 class _Picture:
@@ -171,7 +156,7 @@ class _Picture:
         values = {"bytes": f"{tm.transaction_bytes:,}", "lines": places.lines, "pitch": tm.pitch}
         draw.text(self.right, 44, text("figures.shared-caption", **values), "m")
         for line in range(self.lines):
-            addresses = _line(places, line)
+            addresses = places.addresses(line)
             draw.text(self.right + HEAD_RIGHT - 6, TOP + line * PLACE[1] + 12, hexadecimal(addresses.start), "h")
             for address in addresses:
                 if address not in names:

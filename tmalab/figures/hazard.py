@@ -13,6 +13,7 @@ from tmalab.figures.base import script, style
 from tmalab.figures.events import EventsFigure
 from tmalab.figures.hazard_frames import Frame, Scene, scene_of, without_wait
 from tmalab.figures.hazard_svg import ends_of, hazard_svg, hazard_table, picture, rules, size_of
+from tmalab.figures.words import at_line
 from tmalab.run import Run
 from tmalab.simulator.hazards import Hazard
 from tmalab.simulator.story import Story
@@ -74,7 +75,7 @@ def _name(scene: Scene, scenes: Sequence[Scene]) -> str:
     title = scene.hazard.message.splitlines()[0]
     alike = [each for each in scenes if each.hazard.name == scene.hazard.name]
     line = scene.hazard.accesses[0].line
-    return title if len(alike) == 1 or line is None else text("steps.at-line", what=title, line=line)
+    return at_line(title, line if len(alike) > 1 else None)
 
 
 def _plain(scene: Scene) -> dict[str, object]:

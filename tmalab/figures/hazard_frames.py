@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from tmalab.figures.mbarrier_frames import capital
+from tmalab.figures.words import at_line, capital
 from tmalab.simulator.hazards import Access, Hazard
 from tmalab.simulator.story import CopyTold, Moment, State, Story
 from tmalab.texts import text
@@ -219,7 +219,7 @@ def _kept(events: list[_Event]) -> list[_Event]:
 
 
 def _frame(event: _Event, lanes: list[str], story: Story) -> Frame:
-    where = event.did if event.line is None else text("steps.at-line", what=event.did, line=event.line)
+    where = at_line(event.did, event.line)
     of_barrier = event.lane in story.barriers.values()
     says = f"{event.lane}: {where}." if of_barrier else f"{event.lane} {where}."
     if event.letter:

@@ -24,6 +24,7 @@ from html import escape
 from tmalab.figures.events_svg import LEFT, TOP, events_svg
 from tmalab.figures.hazard_frames import Scene
 from tmalab.figures.svg import Drawing
+from tmalab.figures.words import at_line
 from tmalab.texts import text
 
 NAMES, LANE, HEAD = 150, 54, 20  # pixels: of the lanes' names, of a lane, above the lanes
@@ -99,8 +100,7 @@ def hazard_table(scene: Scene) -> str:
     width = max((len(frame.who) for frame in scene.frames), default=0)
     lines = [text("view.table", name=_title(scene), count=len(scene.frames))]
     for number, frame in enumerate(scene.frames, 1):
-        where = frame.did if frame.line is None else text("steps.at-line", what=frame.did, line=frame.line)
-        lines.append(f"{number}  {frame.letter or ' '}  {frame.who:{width}}  {where}")
+        lines.append(f"{number}  {frame.letter or ' '}  {frame.who:{width}}  {at_line(frame.did, frame.line)}")
     if scene.edge:
         first, second = ends_of(scene)
         lines.append(text("view.table-missing", first=first, second=second))

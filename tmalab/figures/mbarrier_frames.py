@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
 
+from tmalab.figures.words import capital
 from tmalab.mbarrier import MBarrier
 from tmalab.simulator.story import CopyTold, Moment, State, Story
 from tmalab.texts import text
@@ -210,8 +211,3 @@ def _who_waits(waits: tuple[Waiting, ...]) -> str:
         for wait in waits
     )
     return text("clock.who-waits", waiters="; ".join(each))
-
-
-def capital(words: str) -> str:
-    """The words as a sentence begins."""
-    return words[:1].upper() + words[1:]

@@ -17,14 +17,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tmalab.figures.events_svg import LEFT, TOP, events_svg
+from tmalab.figures.events_svg import LEFT, TABLE_LINES, TOP, events_svg, events_table
 from tmalab.figures.mbarrier_frames import Frame
 from tmalab.figures.svg import Drawing
 from tmalab.texts import text
 
 WIDTH = 280  # pixels of the dial and its numbers
 DIAL, OUTER, INNER = 190, 84, 64  # pixels: its size, the rings' radii
-LINES = 400  # of the text table
 
 
 def mbarrier_svg(name: str, frames: Sequence[Frame], step: int, notes: Sequence[str]) -> str:
@@ -45,7 +44,7 @@ def mbarrier_svg(name: str, frames: Sequence[Frame], step: int, notes: Sequence[
 
 def mbarrier_table(name: str, frames: Sequence[Frame], notes: Sequence[str]) -> str:
     """The same as text, an event a line."""
-    lines = [text("clock.table", name=name, count=f"{len(frames):,}")]
+    title = text("clock.table", name=name, count=f"{len(frames):,}")
     states = [
         text(
             "clock.table-state",
@@ -54,15 +53,9 @@ def mbarrier_table(name: str, frames: Sequence[Frame], notes: Sequence[str]) -> 
             expected=frame.state.expected,
             tx=f"{frame.state.tx:,}",
         )
-        for frame in frames[:LINES]
+        for frame in frames[:TABLE_LINES]
     ]
-    number, width = len(str(len(states))), max(map(len, states))
-    for at, (frame, state) in enumerate(zip(frames, states)):
-        where = frame.did if frame.line is None else text("steps.at-line", what=frame.did, line=frame.line)
-        lines.append(f"{at + 1:{number}}  {state:{width}}  {frame.who} {where}")
-    if len(frames) > LINES:
-        lines.append(text("steps.in-part", drawn=LINES, count=f"{len(frames):,}"))
-    return "\n".join([*lines, *notes])
+    return events_table(title, states, frames, notes)
 
 
 def _dial(drawing: Drawing, frame: Frame) -> str:

@@ -13,13 +13,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from tmalab.figures.events_svg import LEFT, TOP, events_svg
+from tmalab.figures.events_svg import LEFT, TABLE_LINES, TOP, events_svg, events_table
 from tmalab.figures.multicast_frames import CtaState, Frame
 from tmalab.figures.svg import Drawing
 from tmalab.texts import text
 
 CARD, GAP, ROOT, BAR = 104, 10, 44, 8  # pixels: a CTA's width, between two, the height above them; lines of a tile
-LINES = 400  # of the text table
 
 
 def multicast_svg(
@@ -41,17 +40,11 @@ def multicast_svg(
 
 def multicast_table(name: str, frames: Sequence[Frame], notes: Sequence[str]) -> str:
     """The same as text, an event a line."""
-    lines = [text("multicast.table", name=name, count=f"{len(frames):,}")]
-    columns = [[_numbers(state) for state in frame.ctas] for frame in frames[:LINES]]
+    title = text("multicast.table", name=name, count=f"{len(frames):,}")
+    columns = [[_numbers(state) for state in frame.ctas] for frame in frames[:TABLE_LINES]]
     widths = [max(map(len, column)) for column in zip(*columns, strict=True)]
-    number = len(str(len(columns)))
-    for at, (frame, states) in enumerate(zip(frames, columns)):
-        cells = " | ".join(state.ljust(width) for state, width in zip(states, widths, strict=True))
-        where = frame.did if frame.line is None else text("steps.at-line", what=frame.did, line=frame.line)
-        lines.append(f"{at + 1:{number}}  {cells}  {frame.who} {where}")
-    if len(frames) > LINES:
-        lines.append(text("steps.in-part", drawn=LINES, count=f"{len(frames):,}"))
-    return "\n".join([*lines, *notes])
+    rows = [" | ".join(state.ljust(width) for state, width in zip(row, widths, strict=True)) for row in columns]
+    return events_table(title, rows, frames, notes)
 
 
 def _numbers(state: CtaState) -> str:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from tmalab.figures.mbarrier_frames import capital
+from tmalab.figures.words import capital
 from tmalab.simulator.story import CopyTold, Moment, Story
 from tmalab.texts import text
 

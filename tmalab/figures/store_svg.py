@@ -13,13 +13,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from tmalab.figures.events_svg import LEFT, TOP, events_svg
+from tmalab.figures.events_svg import LEFT, TABLE_LINES, TOP, events_svg, events_table
 from tmalab.figures.store_frames import Frame
 from tmalab.figures.svg import Drawing
 from tmalab.texts import text
 
 WIDTH, ROW, BOX = 400, 46, 92  # pixels: the picture, the height of a buffer's row, a buffer's box
-LINES = 400  # of the text table
 HATCHED = ("open", "busy")
 
 
@@ -39,18 +38,12 @@ def store_svg(name: str, buffers: Sequence[str], frames: Sequence[Frame], step: 
 
 def store_table(name: str, buffers: Sequence[str], frames: Sequence[Frame], notes: Sequence[str]) -> str:
     """The same as text, an event a line."""
-    lines = [text("stores.table", name=name, count=f"{len(frames):,}", buffers=", ".join(buffers))]
+    title = text("stores.table", name=name, count=f"{len(frames):,}", buffers=", ".join(buffers))
     states = [
         ", ".join(text("stores.table-buffer", name=each, state=state) for each, state in zip(buffers, frame.buffers))
-        for frame in frames[:LINES]
+        for frame in frames[:TABLE_LINES]
     ]
-    number, width = len(str(len(states))), max(map(len, states))
-    for at, (frame, state) in enumerate(zip(frames, states)):
-        where = frame.did if frame.line is None else text("steps.at-line", what=frame.did, line=frame.line)
-        lines.append(f"{at + 1:{number}}  {state:{width}}  {frame.who} {where}")
-    if len(frames) > LINES:
-        lines.append(text("steps.in-part", drawn=LINES, count=f"{len(frames):,}"))
-    return "\n".join([*lines, *notes])
+    return events_table(title, states, frames, notes)
 
 
 def _buffers(drawing: Drawing, buffers: Sequence[str], frame: Frame) -> str:

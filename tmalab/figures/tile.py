@@ -22,10 +22,10 @@ from collections.abc import Sequence
 
 import traitlets
 
-from tmalab import reference
 from tmalab.data_types import NOMINAL_ADDRESS, DataType, Swizzle
-from tmalab.figures.base import Figure, script, style, templates
-from tmalab.figures.tile_places import Places, modes_of
+from tmalab.figures.base import script, style
+from tmalab.figures.placed import PlacedFigure
+from tmalab.figures.tile_places import Places
 from tmalab.figures.tile_svg import tile_svg, tile_table
 from tmalab.figures.tile_tables import mode_data
 from tmalab.figures.tile_words import destination, fill_name, mode_name, source
@@ -37,7 +37,7 @@ MOST_ROWS, MOST_SECTORS = 140, 36  # drawn of a tensor
 LESSON = {"data_type": DataType.FLOAT16, "global_dim": (128, 16), "global_strides": (256,), "box_dim": (64, 8)}
 
 
-class TileFigure(Figure):
+class TileFigure(PlacedFigure):
     """The tile of a rank-2 map at `coordinates` (elements, innermost first), copied to `shared_address` (bytes).
 
     Traits, in both directions: `coordinates`, `swizzle`, `narrowed` (whether a box that is too wide for the swizzle is
@@ -50,10 +50,7 @@ class TileFigure(Figure):
     _esm = script("tile")
     _css = style("tile")
 
-    data = traitlets.Dict().tag(sync=True)
     coordinates = traitlets.Tuple(traitlets.Int(), traitlets.Int()).tag(sync=True)
-    swizzle = traitlets.UseEnum(Swizzle).tag(sync=True)
-    narrowed = traitlets.Bool(False).tag(sync=True)
     selected = traitlets.Tuple(traitlets.Int(), traitlets.Int(), default_value=None, allow_none=True).tag(sync=True)
 
     def __init__(
@@ -62,17 +59,7 @@ class TileFigure(Figure):
         tensor_map = tensor_map or TensorMap(global_address=NOMINAL_ADDRESS, swizzle=Swizzle.B128, **LESSON)
         if tensor_map.rank != self.RANK:
             raise ValueError(text("figures.not-rank-2", rank=tensor_map.rank))
-        self.tensor_map, self.shared_address = tensor_map, shared_address
-        coordinates = reference.check_load(tensor_map, coordinates, shared_address)
-        self.modes = modes_of(tensor_map, shared_address)
-        data, words = self._data(), templates(*WORDS)
-        super().__init__(data=data, words=words, coordinates=coordinates, swizzle=tensor_map.swizzle)
-
-    @property
-    def places(self) -> Places | None:
-        """The tile as the switch stands: its map and every sector's address. None where the map's rules refuse it."""
-        mode = self.modes[self.swizzle]
-        return mode.given or (mode.narrowed if self.narrowed else None)
+        super().__init__(tensor_map, coordinates, shared_address, WORDS)
 
     def sentence(self, row: int, sector: int) -> str:
         """What the figure says of a sector of the tile."""
@@ -88,21 +75,6 @@ class TileFigure(Figure):
 
     def table(self) -> str:
         return tile_table(self.tensor_map, self.modes[self.swizzle], self.places, self.coordinates)
-
-    @traitlets.validate("coordinates")
-    def _legal_coordinates(self, proposal: dict) -> tuple[int, ...]:
-        return reference.check_load(self.tensor_map, proposal["value"], self.shared_address)
-
-    @traitlets.validate("selected")
-    def _legal_selection(self, proposal: dict) -> tuple[int, int] | None:
-        if proposal["value"] is not None:
-            self._check_sector(*proposal["value"])
-        return proposal["value"]
-
-    @traitlets.observe("swizzle", "narrowed")
-    def _drop_lost_selection(self, _change: object) -> None:
-        if self.selected is not None and not self._has(*self.selected):
-            self.selected = None
 
     def _shown(self) -> Places:
         """The tile that the sectors' numbers count in: a refused box is drawn with its numbers all the same."""

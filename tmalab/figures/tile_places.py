@@ -18,7 +18,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from tmalab.data_types import Swizzle
-from tmalab.swizzle import LINE, PATTERNS, shared_layout, swizzle_address
+from tmalab.swizzle import LINE, PATTERNS, SECTOR, shared_layout, swizzle_address
 from tmalab.tensor_map import TensorMap
 from tmalab.tensor_map_rules import TensorMapError
 
@@ -49,6 +49,11 @@ class Places(NamedTuple):
     def by_address(self) -> dict[int, tuple[int, int]]:
         """(row, sector) of the tile by physical address; what a copy leaves unwritten is missing."""
         return {address: (row, sector) for row, line in enumerate(self.physical) for sector, address in enumerate(line)}
+
+    def addresses(self, line: int) -> range:
+        """Of the sectors of one 128-byte line, counted from the tile's first."""
+        first = self.shared_address + line * LINE
+        return range(first, first + LINE, SECTOR)
 
 
 class Mode(NamedTuple):

@@ -19,7 +19,17 @@ from textwrap import wrap
 
 from tmalab.figures.svg import Drawing
 from tmalab.figures.tile_places import Mode, Places
-from tmalab.figures.tile_words import destination, fill_name, hexadecimal, mode_name, notes, outside, position, source
+from tmalab.figures.tile_words import (
+    destination,
+    fill_name,
+    hexadecimal,
+    mode_name,
+    notes,
+    outside,
+    places_table,
+    position,
+    source,
+)
 from tmalab.swizzle import LINE, SECTOR
 from tmalab.tensor_map import TensorMap
 from tmalab.texts import text
@@ -40,21 +50,10 @@ def tile_table(tensor_map: TensorMap, mode: Mode, places: Places | None, coordin
     title = _title(tensor_map, mode, places, coordinates)
     if places is None:
         return f"{title}\n{mode.reason}"
-    tm = places.tensor_map
-    bytes_, base = f"{tm.transaction_bytes:,}", hexadecimal(places.shared_address)
-    lines = [title, text("figures.table-place", bytes=bytes_, base=base)]
-    names = places.by_address
-    addresses = [_line(places, line) for line in range(min(places.lines, LINES))]
-    rows = [[_cell(tm, coordinates, names.get(address)) for address in line] for line in addresses]
-    width = max(len(cell) for cells in rows for cell in cells)
-    for line, cells in zip(addresses, rows, strict=True):
-        lines.append("  ".join((hexadecimal(line.start), *(cell.rjust(width) for cell in cells))))
-    lines += notes(places, LINES)
-    if any("(" in cell for cells in rows for cell in cells):
-        lines.append(text("figures.table-filled", fill=fill_name(tm)))
-    if any("-" in cell for cells in rows for cell in cells):
-        lines.append(text("figures.table-gap"))
-    return "\n".join(lines)
+    tm, names = places.tensor_map, places.by_address
+    place = text("figures.table-place", bytes=f"{tm.transaction_bytes:,}", base=hexadecimal(places.shared_address))
+    filled = text("figures.table-filled", fill=fill_name(tm))
+    return places_table([title, place], filled, places, lambda at: _cell(tm, coordinates, names.get(at)), LINES)
 
 
 def _title(tensor_map: TensorMap, mode: Mode, places: Places | None, coordinates: Sequence[int]) -> str:
@@ -68,11 +67,6 @@ def _cell(tm: TensorMap, coordinates: Sequence[int], at: tuple[int, int] | None)
     if at is None:
         return "--"
     return f"({at[0]}.{at[1]})" if outside(tm, coordinates, *at) else f"{at[0]}.{at[1]}"
-
-
-def _line(places: Places, line: int) -> range:
-    first = places.shared_address + line * LINE
-    return range(first, first + LINE, SECTOR)
 
 
 class _Picture:
@@ -159,7 +153,7 @@ class _Picture:
         values = {"bytes": f"{tm.transaction_bytes:,}", "lines": places.lines, "pitch": tm.pitch}
         draw.text(self.right, 44, text("figures.shared-caption", **values), "m")
         for line in range(self.lines):
-            addresses = _line(places, line)
+            addresses = places.addresses(line)
             draw.text(self.right + HEAD_RIGHT - 6, TOP + line * PLACE[1] + 17, hexadecimal(addresses.start), "h")
             for address in addresses:
                 if address not in places.by_address:

@@ -11,7 +11,7 @@ at 0x0090, line 1, sector 1.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from tmalab.data_types import OobFill
@@ -111,6 +111,27 @@ def notes(places: Places, most_lines: int) -> list[str]:
     if places.lines > most_lines:
         found.append(text("figures.drawn-lines", drawn_lines=most_lines, lines=places.lines))
     return found
+
+
+def places_table(heads: Sequence[str], filled: str, places: Places, cell: Callable[[int], str], most_lines: int) -> str:
+    """Shared memory as text, line by line.
+
+    `cell` names what lies at an address: in parentheses what came from outside the tensor, of which `filled` tells;
+    with a dash where nothing was written.
+    """
+    lines = [places.addresses(line) for line in range(min(places.lines, most_lines))]
+    rows = [[cell(address) for address in line] for line in lines]
+    width = max(len(words) for row in rows for words in row)
+    parts = [
+        "  ".join((hexadecimal(line.start), *(words.rjust(width) for words in row)))
+        for line, row in zip(lines, rows, strict=True)
+    ]
+    parts += notes(places, most_lines)
+    if any("(" in words for row in rows for words in row):
+        parts.append(filled)
+    if any("-" in words for row in rows for words in row):
+        parts.append(text("figures.table-gap"))
+    return "\n".join([*heads, *parts])
 
 
 def _bits(address: int, high: int, low: int) -> str:

@@ -30,6 +30,7 @@ def timeline_of(run: Run, constants: Constants | None = None) -> Timeline:
     if run.replaying is None:
         raise ValueError(text("timing.simulated-only"))
     constants = constants or Constants.read()
+    machine, sms = Machine(constants), int(constants["sms"])  # what was not measured is told before a second run
     recording = run.replaying(Recording)
     launch = recording.launch
     found = programs(recording.done, prod(launch.block))
@@ -39,9 +40,9 @@ def timeline_of(run: Run, constants: Constants | None = None) -> Timeline:
     drawing = Drawing(found)
     engine = Engine(
         [of_clusters[number] for number in sorted(of_clusters)],
-        Machine(constants),
+        machine,
         FirstTouch(),
-        max(1, int(constants["sms"]) // prod(launch.cluster)),
+        max(1, sms // prod(launch.cluster)),
         resident(prod(launch.block), recording.shared_bytes),
         drawing,
     )

@@ -134,9 +134,7 @@ def commit(engine: Engine, warp: Warp, step: Step, at: float) -> float:
 def wait_group(engine: Engine, warp: Warp, step: Step, at: float) -> float:
     """Until the sources are read, or the bytes have arrived, of all groups but the n newest."""
     n, reads = step.data[0]
-    groups = warp.groups[: max(0, len(warp.groups) - n)]
-    if not reads:
-        _all_but(warp.groups, n)
+    groups = warp.groups[: max(0, len(warp.groups) - n)] if reads else _all_but(warp.groups, n)
     times = [store[0] if reads else store[1] for group in groups for store in group]
     return engine.issue(warp, max([at, *times]), "instruction")
 
