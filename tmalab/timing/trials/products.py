@@ -16,12 +16,16 @@ BK = 64  # columns of A and B of a step
 
 
 @cache
-def product(consumers: int, bn: int, stages: int) -> Kernel:
-    """C = A B' with a warpgroup that loads and some that multiply; each thread stores what it has, as float32."""
+def product(consumers: int, bn: int, stages: int, ctas: int = 1) -> Kernel:
+    """C = A B' with a warpgroup that loads and some that multiply; each thread stores what it has, as float32.
+
+    `ctas`: 2 for clusters of two, one below the other, that share B: each loads half of it for both.
+    """
     multiply, zero = getattr(ptx, f"wgmma_m64n{bn}k16_f32_bf16"), getattr(ptx, f"wgmma_zero_{bn}")
-    bm = 64 * consumers
+    bm, half = 64 * consumers, bn // ctas
     stage_bytes, registers, leader = (bm + bn) * BK * 2, bn // 2, 128 * consumers
     moves = consumers > 1  # registers; of a CTA of 256 threads each may have all that there are
+    arrivals = ctas * consumers  # of both CTAs: a stage of one is written by both
 
     @kernel
     def gemm(a_map, b_map, c, k):
@@ -30,15 +34,21 @@ def product(consumers: int, bn: int, stages: int) -> Kernel:
         full = ptx.mbarrier_array(stages)
         empty = ptx.mbarrier_array(stages)
         tid = cuda.threadIdx.x
+        if ctas == 2:
+            rank = ptx.cluster_ctarank()
         row = cuda.blockIdx.y * bm
         column = cuda.blockIdx.x * bn
         steps = k // BK
         if tid == 0:
             for stage in range(stages):
                 ptx.mbarrier_init(full[stage], 1)
-                ptx.mbarrier_init(empty[stage], consumers)
+                ptx.mbarrier_init(empty[stage], arrivals)
             ptx.fence_mbarrier_init()
-        cuda.syncthreads()
+        if ctas == 2:
+            ptx.barrier_cluster_arrive()
+            ptx.barrier_cluster_wait()
+        else:
+            cuda.syncthreads()
         stage = 0
         parity = 0
         warpgroup = tid // 128
@@ -50,7 +60,12 @@ def product(consumers: int, bn: int, stages: int) -> Kernel:
                     ptx.mbarrier_wait_parity(empty[stage], parity ^ 1)
                     ptx.mbarrier_arrive_expect_tx(full[stage], stage_bytes)
                     ptx.cp_async_bulk_tensor_2d(a[stage], a_map, step * BK, row, full[stage])
-                    ptx.cp_async_bulk_tensor_2d(b[stage], b_map, step * BK, column, full[stage])
+                    if ctas == 2:
+                        ptx.cp_async_bulk_tensor_2d_multicast(
+                            b[stage, rank * half :], b_map, step * BK, column + rank * half, full[stage], 3
+                        )
+                    else:
+                        ptx.cp_async_bulk_tensor_2d(b[stage], b_map, step * BK, column, full[stage])
                     stage += 1
                     if stage == stages:
                         stage = 0
@@ -68,7 +83,10 @@ def product(consumers: int, bn: int, stages: int) -> Kernel:
                     acc = multiply(acc, desc_a + i * NEXT_K, desc_b + i * NEXT_K, 1)
                 ptx.wgmma_commit_group()
                 ptx.wgmma_wait_group(0)
-                if tid % 128 == 0:
+                if ctas == 2:
+                    if tid % 128 < 2:
+                        ptx.mbarrier_arrive_cluster(empty[stage], tid % 128)
+                elif tid % 128 == 0:
                     ptx.mbarrier_arrive(empty[stage])
                 stage += 1
                 if stage == stages:
@@ -79,94 +97,19 @@ def product(consumers: int, bn: int, stages: int) -> Kernel:
             j = column + thread % 4 * 2
             for i in range(registers):
                 c[r + i // 2 % 2 * 8, j + i // 4 * 8 + i % 2] = acc[i]
-
-    return gemm
-
-
-@cache
-def shared_product(consumers: int, bn: int, stages: int) -> Kernel:
-    """The same by clusters of two CTAs, one below the other, that share B: each loads half of it for both."""
-    multiply, zero = getattr(ptx, f"wgmma_m64n{bn}k16_f32_bf16"), getattr(ptx, f"wgmma_zero_{bn}")
-    bm, half = 64 * consumers, bn // 2
-    stage_bytes, registers, leader = (bm + bn) * BK * 2, bn // 2, 128 * consumers
-    moves = consumers > 1  # registers; of a CTA of 256 threads each may have all that there are
-    arrivals = 2 * consumers  # of both CTAs: a stage of one is written by both
-
-    @kernel
-    def gemm(a_map, b_map, c, k):
-        a = cuda.shared.array((stages, bm, BK), np.uint16, alignment=1024)
-        b = cuda.shared.array((stages, bn, BK), np.uint16, alignment=1024)
-        full = ptx.mbarrier_array(stages)
-        empty = ptx.mbarrier_array(stages)
-        tid = cuda.threadIdx.x
-        rank = ptx.cluster_ctarank()
-        row = cuda.blockIdx.y * bm
-        column = cuda.blockIdx.x * bn
-        steps = k // BK
-        if tid == 0:
-            for stage in range(stages):
-                ptx.mbarrier_init(full[stage], 1)
-                ptx.mbarrier_init(empty[stage], arrivals)
-            ptx.fence_mbarrier_init()
-        ptx.barrier_cluster_arrive()
-        ptx.barrier_cluster_wait()
-        stage = 0
-        parity = 0
-        warpgroup = tid // 128
-        if warpgroup == consumers:
-            if moves:
-                ptx.setmaxnreg_dec(40)
-            if tid == leader:
-                for step in range(steps):
-                    ptx.mbarrier_wait_parity(empty[stage], parity ^ 1)
-                    ptx.mbarrier_arrive_expect_tx(full[stage], stage_bytes)
-                    ptx.cp_async_bulk_tensor_2d(a[stage], a_map, step * BK, row, full[stage])
-                    ptx.cp_async_bulk_tensor_2d_multicast(
-                        b[stage, rank * half :], b_map, step * BK, column + rank * half, full[stage], 3
-                    )
-                    stage += 1
-                    if stage == stages:
-                        stage = 0
-                        parity ^= 1
-        else:
-            if moves:
-                ptx.setmaxnreg_inc(232)
-            acc = zero()
-            for _ in range(steps):
-                ptx.mbarrier_wait_parity(full[stage], parity)
-                desc_a = ptx.wgmma_descriptor(a[stage, warpgroup * 64 :], Swizzle.B128, BYTES_8_ROWS)
-                desc_b = ptx.wgmma_descriptor(b[stage], Swizzle.B128, BYTES_8_ROWS)
-                ptx.wgmma_fence()
-                for i in range(BK // 16):
-                    acc = multiply(acc, desc_a + i * NEXT_K, desc_b + i * NEXT_K, 1)
-                ptx.wgmma_commit_group()
-                ptx.wgmma_wait_group(0)
-                if tid % 128 < 2:
-                    ptx.mbarrier_arrive_cluster(empty[stage], tid % 128)
-                stage += 1
-                if stage == stages:
-                    stage = 0
-                    parity ^= 1
-            thread = tid % 128
-            r = row + warpgroup * 64 + thread // 32 * 16 + thread % 32 // 4
-            j = column + thread % 4 * 2
-            for i in range(registers):
-                c[r + i // 2 % 2 * 8, j + i // 4 * 8 + i % 2] = acc[i]
-        ptx.barrier_cluster_arrive()
-        ptx.barrier_cluster_wait()
+        if ctas == 2:
+            ptx.barrier_cluster_arrive()
+            ptx.barrier_cluster_wait()
 
     return gemm
 
 
 def launch_product(m: int, n: int, k: int, consumers: int, bn: int, stages: int, shares: int = 0) -> Launching:
     """A product of random numbers; sizes are multiples of the tile's. `shares`: 1 with tiles of B for two CTAs."""
-    bm = 64 * consumers
-    a_map = _map(m, k, bm, 1)
-    b_map = _map(n, k, bn // 2 if shares else bn, 2)
-    made = (shared_product if shares else product)(consumers, bn, stages)
-    grid, cluster = (n // bn, m // bm, 1), (1, 2, 1) if shares else (1, 1, 1)
-    args = a_map, b_map, np.zeros((m, n), np.float32), k
-    return Launching(made, grid, 128 * (consumers + 1), args, cluster, "k")
+    bm, ctas = 64 * consumers, 2 if shares else 1
+    args = _map(m, k, bm, 1), _map(n, k, bn // ctas, 2), np.zeros((m, n), np.float32), k
+    made, grid = product(consumers, bn, stages, ctas), (n // bn, m // bm, 1)
+    return Launching(made, grid, 128 * (consumers + 1), args, (1, ctas, 1), "k")
 
 
 def _map(rows: int, columns: int, box_rows: int, seed: int) -> TensorMap:
