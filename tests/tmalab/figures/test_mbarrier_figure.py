@@ -9,6 +9,7 @@ import pytest
 from tests.tmalab.figures.runs import TILE_BYTES, loaded, stored
 from tmalab import MBarrier
 from tmalab.figures import MbarrierFigure
+from tmalab.figures.mbarrier_svg import mbarrier_table
 
 
 def counts(figure: MbarrierFigure) -> list[tuple[int, int, int]]:
@@ -93,6 +94,13 @@ def test_the_table_has_a_line_for_each_event():
     assert lines[0] == f"mbarrier full: {len(figure.frames)} events"
     assert len(lines) == 1 + len(figure.frames)
     assert f"(line {figure.frames[0].line})" in lines[1]
+
+
+def test_a_long_life_is_told_in_part_and_says_so():
+    frames = MbarrierFigure().frames * 60
+    lines = mbarrier_table("full", frames, []).splitlines()
+    assert len(lines) == 1 + 400 + 1
+    assert lines[-1].startswith("Drawn in part: 400 of 480")
 
 
 def test_the_drawing_is_one_well_formed_svg_with_a_dial_for_each_event():
