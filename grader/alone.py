@@ -18,6 +18,7 @@ from grader.source import MODULES, KernelSource, stripped
 from tmalab import TensorMap, device, kernel
 
 PATIENCE = 1.0, 2.0  # seconds: a loop that lets nothing else go on, and a whole run; a tile takes a twentieth
+COPIES = ("load_lands", "store_read")  # events of the copy engine in a trace
 Argument = TensorMap | np.ndarray | int
 
 
@@ -34,11 +35,17 @@ class Compilation:
 class Outcome:
     """What one run of a kernel did."""
 
-    arrays: list[np.ndarray]  # the array arguments as the run left them
+    arrays: list[np.ndarray]  # those of `arrays_in` the arguments, as the run left them
     ok: bool
     hazards: list[tuple[str, str]]  # name, message
     stopped: tuple[str, str] | None  # why it did not come to its end: a cause, a message
-    copied: bool  # whether any load by the copy engine landed, as far as the trace reaches
+    copied: bool  # whether the copy engine did any copy, as far as the trace reaches
+
+
+def arrays_in(arguments: Sequence[Argument]) -> list[np.ndarray]:
+    """The array arguments, and the memory behind the last one where that is a map: what a kernel stores goes there."""
+    behind = [argument.array for argument in arguments[-1:] if isinstance(argument, TensorMap)]
+    return [argument for argument in [*arguments, *behind] if isinstance(argument, np.ndarray)]
 
 
 def compile_alone(source: KernelSource, arguments: Sequence[Argument]) -> Compilation:
@@ -62,19 +69,19 @@ def run_alone(
     seed: int = 0,
     on: str = "simulator",
     limits: tuple[float, float] = PATIENCE,
+    grid: int = 1,
 ) -> Outcome:
-    """Run a kernel once, one block of `block` threads, on copies of the arguments; `limits` as PATIENCE, in seconds."""
+    """Run a kernel once, `grid` CTAs of `block` threads, on copies of the arguments; `limits` as PATIENCE (seconds)."""
     from tmalab.simulator.trace import LENGTH
     from tmalab.simulator.watchdog import patience
 
-    own = [argument.copy() if isinstance(argument, np.ndarray) else argument for argument in arguments]
+    own = _own(arguments)
     with patience(*limits):
-        run = kernel(build(source)).run(grid=1, block=block, args=tuple(own), seed=seed, on=on)
-    arrays = [argument for argument in own if isinstance(argument, np.ndarray)]
+        run = kernel(build(source)).run(grid=grid, block=block, args=tuple(own), seed=seed, on=on)
     hazards = [(hazard.name, str(hazard.message)) for hazard in run.hazards]
-    copied = len(run.trace) == LENGTH or any(event.what == "load_lands" for event in run.trace)
+    copied = len(run.trace) == LENGTH or any(event.what in COPIES for event in run.trace)
     clean = not (run.hazards or run.deadlock or run.fault)  # whether it compiles is a question of its own
-    return Outcome(arrays, clean, hazards, _why_stopped(run), copied)
+    return Outcome(arrays_in(own), clean, hazards, _why_stopped(run), copied)
 
 
 def orders_alone(
@@ -84,6 +91,7 @@ def orders_alone(
     seeds: Sequence[int],
     seconds: float,
     limits: tuple[float, float] = PATIENCE,
+    grid: int = 1,
 ) -> list[Outcome]:
     """The runs of one input in several orders, up to the first that is not ok; after `seconds` no other is begun."""
     deadline = time.monotonic() + seconds
@@ -91,7 +99,7 @@ def orders_alone(
     for seed in seeds:
         if time.monotonic() > deadline or not all(outcome.ok for outcome in outcomes[-1:]):
             break
-        outcomes.append(run_alone(source, arguments, block, seed, limits=limits))
+        outcomes.append(run_alone(source, arguments, block, seed, limits=limits, grid=grid))
     return outcomes
 
 
@@ -107,6 +115,14 @@ def accesses_alone(
         run = kernel(build(source)).run(grid=1, block=block, args=tuple(own))
         used = (("shared", run.bank_conflicts.lines()), ("global", run.global_sectors.lines()))
         return [(space, *line) for space, lines in used for line in lines]
+
+
+def _own(arguments: Sequence[Argument]) -> list[Argument]:
+    """The arguments with copies of all arrays that `arrays_in` gives."""
+    own = [argument.copy() if isinstance(argument, np.ndarray) else argument for argument in arguments]
+    if own and isinstance(own[-1], TensorMap) and isinstance(own[-1].array, np.ndarray):
+        own[-1] = own[-1].bind(own[-1].array.copy())
+    return own
 
 
 def build(source: KernelSource) -> FunctionType:

@@ -36,12 +36,24 @@ class Runner(Protocol):
         """Compile for sm_90a."""
 
     def run(
-        self, source: KernelSource, arguments: Sequence[Argument], block: int, seed: int = 0, on: str = "simulator"
+        self,
+        source: KernelSource,
+        arguments: Sequence[Argument],
+        block: int,
+        seed: int = 0,
+        on: str = "simulator",
+        grid: int = 1,
     ) -> Outcome:
-        """Run once."""
+        """Run once, `grid` CTAs of `block` threads."""
 
     def orders(
-        self, source: KernelSource, arguments: Sequence[Argument], block: int, seeds: Sequence[int], seconds: float
+        self,
+        source: KernelSource,
+        arguments: Sequence[Argument],
+        block: int,
+        seeds: Sequence[int],
+        seconds: float,
+        grid: int = 1,
     ) -> list[Outcome]:
         """Run one input in several orders, up to the first that is not ok; begin no other after `seconds`."""
 
@@ -65,14 +77,26 @@ class Here:
         return compile_alone(source, arguments)
 
     def run(
-        self, source: KernelSource, arguments: Sequence[Argument], block: int, seed: int = 0, on: str = "simulator"
+        self,
+        source: KernelSource,
+        arguments: Sequence[Argument],
+        block: int,
+        seed: int = 0,
+        on: str = "simulator",
+        grid: int = 1,
     ) -> Outcome:
-        return run_alone(source, arguments, block, seed, on)
+        return run_alone(source, arguments, block, seed, on, grid=grid)
 
     def orders(
-        self, source: KernelSource, arguments: Sequence[Argument], block: int, seeds: Sequence[int], seconds: float
+        self,
+        source: KernelSource,
+        arguments: Sequence[Argument],
+        block: int,
+        seeds: Sequence[int],
+        seconds: float,
+        grid: int = 1,
     ) -> list[Outcome]:
-        return orders_alone(source, arguments, block, seeds, seconds)
+        return orders_alone(source, arguments, block, seeds, seconds, grid=grid)
 
     def accesses(self, source: KernelSource, arguments: Sequence[Argument], block: int) -> list[tuple]:
         return accesses_alone(source, arguments, block)

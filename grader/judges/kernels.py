@@ -32,16 +32,21 @@ SAYS_LITTLE = ("read-before-wait", "overwrite-in-use", "exit-in-flight", "uninit
 
 @dataclass(frozen=True)
 class Case:
-    """One input: arguments, the last of which is the output, and the bytes that it must hold afterwards."""
+    """One input: arguments, the last of which is the output, and the bytes that it must hold afterwards.
+
+    Where the last argument is a map, the output is the memory behind it: the kernel stores.
+    """
 
     arguments: Sequence[Argument]
     expected: np.ndarray
-    coordinates: tuple[int, ...]  # of the load that the kernel is to make
+    coordinates: tuple[int, ...]  # of the load, or of the first store, that the kernel is to make
     name: str  # as the learner reads it: "x = 64, y = 8"
     mistakes: Mapping[str, np.ndarray]  # cause: what a known mistake writes instead
     shared_address: int = 0  # of the tile, in bytes, within the pattern of its swizzle
     out_of: Callable[[np.ndarray], np.ndarray] = lambda image: image
     """What must be written where the load has left `image` (uint8) in shared memory; by default the image itself."""
+    also: tuple[tuple[int, ...], ...] = ()
+    """Coordinates of further loads through the same map; `out_of` gets all their images, one behind the other."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +58,7 @@ class KernelTask:
     cases: Callable[[int], Sequence[Case]]  # by class seed; the first one is public
     points: Mapping[str, float]
     banks: BankTask | None = None
+    grid: int = 1
 
 
 def judge_kernel(answer: object, task: KernelTask, seed: int) -> list[Finding]:
@@ -83,7 +89,7 @@ def _run_cases(source: KernelSource, cases: Sequence[Case], task: KernelTask) ->
     outcomes: list[Outcome] = []
     deadline = time.monotonic() + INPUT_SECONDS * current().patience
     for case in cases:
-        outcomes.append(current().run(source, case.arguments, task.block))
+        outcomes.append(current().run(source, case.arguments, task.block, grid=task.grid))
         if outcomes[-1].stopped or time.monotonic() > deadline:
             break
     return outcomes
@@ -154,7 +160,7 @@ def _judge_order(source: KernelSource, cases: Sequence[Case], outcomes: Sequence
         return wrong("order", points, text("kernel.nothing-to-order"), "no-copy")
     if all(run.ok for run in runs) and len(runs) == len(cases):
         seconds = SECONDS * current().patience
-        runs += current().orders(source, cases[0].arguments, task.block, range(1, SEEDS), seconds)
+        runs += current().orders(source, cases[0].arguments, task.block, range(1, SEEDS), seconds, task.grid)
     number, bad = next(((i, run) for i, run in enumerate(runs, 1) if not run.ok), (0, None))
     if bad is None:
         return right("order", points, text("kernel.order-right", orders=len(runs)))
@@ -186,7 +192,7 @@ def _hardware(source: KernelSource, case: Case, task: KernelTask, clean: bool) -
 
 def _live(source: KernelSource, case: Case, task: KernelTask) -> Finding:
     try:
-        outcome = current().run(source, case.arguments, task.block, on="gpu")
+        outcome = current().run(source, case.arguments, task.block, on="gpu", grid=task.grid)
     except RuntimeError as error:  # the GPU is lost or busy: no fault of the kernel
         return evidence("hardware", str(error))
     if outcome.stopped:
@@ -198,12 +204,14 @@ def _live(source: KernelSource, case: Case, task: KernelTask) -> Finding:
 
 def _against_recording(source: KernelSource, case: Case, task: KernelTask) -> Finding:
     tensor_map, *others = case.arguments
-    assert isinstance(tensor_map, TensorMap)
+    if not isinstance(tensor_map, TensorMap):  # a kernel that only stores
+        return not_recorded()
     try:
-        recorded = recorded_load(tensor_map, case.coordinates, case.shared_address)
+        loads = [recorded_load(tensor_map, at, case.shared_address) for at in (case.coordinates, *case.also)]
     except KeyError:
         return not_recorded()
-    recorded = replace(recorded, image=np.frombuffer(case.out_of(recorded.image).tobytes(), np.uint8))
+    expected = case.out_of(np.concatenate([load.image for load in loads]))
+    recorded = replace(loads[0], image=np.frombuffer(expected.tobytes(), np.uint8))
     outcome = current().run(source, [tensor_map.bind(recorded.tensor), *others], task.block)
     message = recorded.says(outcome.arrays[-1]) + "; " + text("recorded.no-gpu")
     return evidence("hardware", message, recorded.same(outcome.arrays[-1]))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.alone import PATIENCE, Argument, Compilation, Outcome
+from grader.alone import PATIENCE, Argument, Compilation, Outcome, arrays_in
 from grader.limits import Failed
 from grader.sandbox.exported import Remote
 from grader.sandbox.host import Sandbox
@@ -48,9 +48,15 @@ class InSandbox:
         return Compilation(checked, error[:LONGEST], counts)
 
     def run(
-        self, source: KernelSource, arguments: Sequence[Argument], block: int, seed: int = 0, on: str = "simulator"
+        self,
+        source: KernelSource,
+        arguments: Sequence[Argument],
+        block: int,
+        seed: int = 0,
+        on: str = "simulator",
+        grid: int = 1,
     ) -> Outcome:
-        request = {"source": asdict(source), "arguments": list(arguments), "block": block, "seed": seed}
+        request = {"source": asdict(source), "arguments": list(arguments), "block": block, "seed": seed, "grid": grid}
         try:
             record = self._sandbox.ask("run", **request, limits_of_run=self._limits)
         except Failed as failed:
@@ -58,9 +64,16 @@ class InSandbox:
         return _outcome(record, arguments)
 
     def orders(
-        self, source: KernelSource, arguments: Sequence[Argument], block: int, seeds: Sequence[int], seconds: float
+        self,
+        source: KernelSource,
+        arguments: Sequence[Argument],
+        block: int,
+        seeds: Sequence[int],
+        seconds: float,
+        grid: int = 1,
     ) -> list[Outcome]:
         request = {"source": asdict(source), "arguments": list(arguments), "block": block, "seeds": list(seeds)}
+        request["grid"] = grid
         try:
             records = self._sandbox.ask("orders", **request, seconds=seconds, limits_of_run=self._limits)
         except Failed as failed:
@@ -83,7 +96,7 @@ OUTCOME = {"arrays": list, "ok": bool, "hazards": list, "copied": bool}
 
 def _outcome(record: Any, arguments: Sequence[Argument]) -> Outcome:
     """A run as a record tells it: arrays of the shapes that went in, words."""
-    before = _arrays(arguments)
+    before = arrays_in(arguments)
     arrays, ok, hazards, copied = (_of(record, name, kind) for name, kind in OUTCOME.items())
     same = len(arrays) == len(before) and all(
         type(array) is np.ndarray and array.dtype == old.dtype and array.shape == old.shape
@@ -97,11 +110,7 @@ def _outcome(record: Any, arguments: Sequence[Argument]) -> Outcome:
 
 def _none(arguments: Sequence[Argument], failed: Failed) -> Outcome:
     """A run of which nothing came back."""
-    return Outcome(_arrays(arguments), False, [], (failed.reason, str(failed)), False)
-
-
-def _arrays(arguments: Sequence[Argument]) -> list[np.ndarray]:
-    return [argument for argument in arguments if isinstance(argument, np.ndarray)]
+    return Outcome(arrays_in(arguments), False, [], (failed.reason, str(failed)), False)
 
 
 def _of(record: Any, name: str, kind: type) -> Any:

@@ -71,6 +71,7 @@ def _run(
     block: int,
     seed: int,
     limits_of_run: tuple[float, float],
+    grid: int,
 ) -> None:
     from grader import alone
     from grader.language import check
@@ -78,7 +79,7 @@ def _run(
 
     kernel = KernelSource(**source)
     check(kernel)
-    outcome = alone.run_alone(kernel, arguments, block, seed, limits=limits_of_run)
+    outcome = alone.run_alone(kernel, arguments, block, seed, limits=limits_of_run, grid=grid)
     wire.send(connection.sendall, dict(vars(outcome)))
 
 
@@ -91,6 +92,7 @@ def _orders(
     seeds: list[int],
     seconds: float,
     limits_of_run: tuple[float, float],
+    grid: int,
 ) -> None:
     from grader import alone
     from grader.language import check
@@ -98,7 +100,7 @@ def _orders(
 
     kernel = KernelSource(**source)
     check(kernel)
-    outcomes = alone.orders_alone(kernel, arguments, block, seeds, seconds, limits_of_run)
+    outcomes = alone.orders_alone(kernel, arguments, block, seeds, seconds, limits_of_run, grid)
     wire.send(connection.sendall, [dict(vars(outcome)) for outcome in outcomes])
 
 

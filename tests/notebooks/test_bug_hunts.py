@@ -1,26 +1,27 @@
-"""The bug hunts of lessons 2 and 3: each kernel is wrong in the way that its check holds to be right, and no other."""
+"""The bug hunts of lessons 2 to 4, and the hangs of lesson 4: each kernel is wrong in the way that its check holds to be right, and no other."""
 
 from __future__ import annotations
 
 import linecache
+import re
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import pytest
 
-from grader.exercises import grouping, swizzle
+from grader.exercises import grouping, mbarrier, swizzle
 from grader.percent import parse
 from tests.lessons import COURSE
 from tmalab import Swizzle, TensorMap
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=3)
 def lesson(assignment: str, name: str) -> dict[str, Any]:
     """What a lesson's setup and the cell with its hunted kernels define."""
     scope: dict[str, Any] = {}
     for cell in parse((COURSE / "source" / assignment / f"{name}.py").read_text("utf-8")):
-        if cell.id in ("setup", "hunt-kernels"):
+        if cell.id in ("setup", "hunt-kernels", "hangs-kernels"):
             file = f"<{assignment} {cell.id}>"
             linecache.cache[file] = (len(cell.source), None, [f"{line}\n" for line in cell.source.splitlines()], file)
             exec(compile(cell.source, file, "exec"), scope)
@@ -43,6 +44,13 @@ def grouping_run(bug: str, rows: int = 16):
     tensor_map = TensorMap.from_array(groups, (2, rows, 64), swizzle=Swizzle.B128)
     run = scope[bug].run(block=128, args=(tensor_map, 16, 128, out))
     return run, out, out == matrix[16 : 16 + rows, 128:256]
+
+
+def mbarrier_run(name: str, columns: int = 32, rows: int = 48, seed: int = 0, block: int = 160):
+    scope = lesson("04-mbarrier", "mbarrier")
+    out = np.zeros((rows, columns), np.float32)
+    run = scope[name].run(block=block, args=(scope["tile_map"], out), seed=seed)
+    return run, out == scope["tensor"][:rows, :columns]
 
 
 def test_swizzle_bug_a_begins_in_the_middle_of_the_pattern():
@@ -105,7 +113,58 @@ def test_grouping_bug_d_takes_the_slice_for_long_rows():
     assert same.mean() < 0.1
 
 
-@pytest.mark.parametrize(("name", "letters"), [("02-swizzle/swizzle", "abcdef"), ("03-grouping/grouping", "abcdef")])
+def test_mbarrier_bug_a_goes_wrong_with_its_second_column():
+    run, same = mbarrier_run("bug_a", columns=64)
+    assert mbarrier.CULPRITS["bug_a"] == "a"
+    assert run.hazards[0].name == "wrong-parity"
+    assert same[:, :32].all()
+    assert not same[:16, 32:].any()
+
+
+def test_mbarrier_bug_b_promises_one_of_two_loads():
+    run, _ = mbarrier_run("bug_b", columns=64)
+    assert mbarrier.CULPRITS["bug_b"] == "c"
+    assert run.hazards[0].name == "too-few-bytes"
+
+
+def test_mbarrier_bug_c_counts_128_and_gets_four_arrivals():
+    run, same = mbarrier_run("bug_c")
+    assert mbarrier.CULPRITS["bug_c"] == "d"
+    assert {hazard.name for hazard in run.hazards} == {"missing-arrival", "deadlock"}
+    assert "124 of 128 arrivals" in str(run)
+    assert same[:32].all()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_mbarrier_bug_d_hands_a_stage_back_before_it_is_read(seed):
+    run, _ = mbarrier_run("bug_d", seed=seed)
+    assert mbarrier.CULPRITS["bug_d"] == "b"
+    assert "overwrite-in-use" in [hazard.name for hazard in run.hazards]
+    assert run.deadlock is None
+
+
+@pytest.mark.parametrize(
+    ("hang", "letter", "name"),
+    [
+        ("hang_a", "a", "missing-arrival"),
+        ("hang_b", "b", "too-many-bytes"),
+        ("hang_c", "c", "wrong-parity"),
+        ("hang_d", "d", "missing-arrival"),
+    ],
+)
+def test_a_hang_lacks_as_many_arrivals_of_full_as_its_check_holds_to_be_right(hang, letter, name):
+    run, _ = mbarrier_run(hang, rows=16, block=128)
+    missing, reason = mbarrier.MISSING[hang]
+    assert reason == letter
+    assert run.hazards[0].name == name
+    reported = re.search(r"waiting on full, phase 0 .*\n\s*(all|\d+)( of)? \d+ arrivals", run.deadlock.message)[1]
+    assert reported == (str(missing) if missing else "all")
+
+
+@pytest.mark.parametrize(
+    ("name", "letters"),
+    [(name, "abcdef") for name in ("02-swizzle/swizzle", "03-grouping/grouping", "04-mbarrier/mbarrier")],
+)
 def test_each_letter_of_a_hunt_is_explained_in_the_lesson(name, letters):
     text = (COURSE / "source" / f"{name}.py").read_text("utf-8")
     hunt = text[text.index('id="hunt"') :]

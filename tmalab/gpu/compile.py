@@ -118,7 +118,7 @@ class Compiled:
         """Of the PTX: instructions, bulk tensor copies, bytes of static shared memory."""
         return {
             "instructions": len(_statements(self.ptx)),
-            "bulk_tensor_copies": len(re.findall(r"\bcp\.async\.bulk\.tensor\b", self.ptx)),
+            "bulk_tensor_copies": len(re.findall(r"\bcp(\.reduce)?\.async\.bulk\.tensor\b", self.ptx)),
             "shared_bytes": sum(shared_arrays(self.ptx)),
         }
 

@@ -1,15 +1,9 @@
-"""Copies that the exercises of lessons 2 and 3 make and no group holds yet: to be recorded as groups of their own.
+"""Copies that the exercises of lessons 2 to 4 make, recorded as groups of their own.
 
-Checks draw their variants among these, so that each can be shown beside what an H200 did. Until a group is recorded,
-that is until `cases.GROUPS` has the rows
+Checks draw their variants among these, so that each can be shown beside what an H200 did.
 
-    "lesson-2": Group(lesson_2, fresh_tile),
-    "lesson-3": Group(lesson_3, fresh_slice),
-
-a check says that the reference decides.
-
->>> len(lesson_2()), len(lesson_3())
-(4, 32)
+>>> len(lesson_2()), len(lesson_3()), len(lesson_4())
+(4, 32, 16)
 """
 
 from __future__ import annotations
@@ -29,6 +23,10 @@ TRANSPOSED_AT = ((64, 16), (80, 16), (-12, 40), (4, -5))  # inside, over each ed
 GROUPED_SHAPE = 32, 512  # rows and columns of 16-bit elements
 GROUPED_ROWS, GROUPED_AT = 16, tuple(product((16, 0, 8, 24), (2, 0, 5, 7)))  # rows of a slice; first row, first group
 
+PAIRED_SHAPE = 64, 128  # rows and columns of fp32
+PAIR_ROWS, PAIR_COLS = 16, 32  # of a tile; a pair is two of them, side by side
+PAIRED_AT = tuple(product((0, 32, 64, 96), (0, 16, 32, 48)))  # column and row: all tiles of the tensor
+
 
 def lesson_2() -> list[Case]:
     """32x32 tiles of fp32 with the 128-byte swizzle."""
@@ -46,6 +44,13 @@ def lesson_3() -> list[Case]:
     return cases
 
 
+def lesson_4() -> list[Case]:
+    """Tiles of 16x32 fp32 without a swizzle, 2,048 bytes each."""
+    rows, cols = PAIRED_SHAPE
+    tm = TensorMap(DataType.FLOAT32, NOMINAL_ADDRESS, (cols, rows), (4 * cols,), (PAIR_COLS, PAIR_ROWS))
+    return [Case(f"fp32 tile of a pair at {corner}", "load", tm, corner, 0, "counting", 0) for corner in PAIRED_AT]
+
+
 def fresh_tile(draw: Random, number: int) -> Case:
     """A tile of lesson 2's tensor, anywhere."""
     corner = 4 * draw.randrange(-9, 26), draw.randrange(-33, 66)
@@ -57,6 +62,12 @@ def fresh_slice(draw: Random, number: int) -> Case:
     data_type = draw.choice((DataType.FLOAT16, DataType.BFLOAT16))
     corner = 8 * draw.randrange(-8, 9), draw.randrange(-17, 34), draw.randrange(-2, 9)
     return Case(f"slice {number}", "load", grouped(data_type), corner, 0, "counting", 0)
+
+
+def fresh_pair(draw: Random, number: int) -> Case:
+    """A tile of lesson 4's tensor, anywhere."""
+    corner = 4 * draw.randrange(-9, 34), draw.randrange(-17, 66)
+    return Case(f"fp32 tile of a pair {number}", "load", lesson_4()[0].tensor_map, corner, 0, "counting", 0)
 
 
 def grouped(data_type: DataType) -> TensorMap:

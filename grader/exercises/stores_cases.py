@@ -1,0 +1,97 @@
+"""The inputs of lesson 5's kernels, and what must lie in global memory afterwards, worked out with NumPy alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from grader.judges.kernels import Case
+from tmalab import TensorMap
+
+ROWS, COLS = 8, 32  # a tile of int32: rows of 128 bytes
+CTAS, COLUMNS = 4, 128  # that add to one row of sums
+PUBLIC = (32, 4)  # where the notebook stores its tile
+UNWRITTEN = -1
+
+
+def placed(tensor: np.ndarray, tile: np.ndarray, x: int, y: int) -> np.ndarray:
+    """The tensor with the tile at column x, row y; what hangs over its last row or column is dropped."""
+    result = tensor.copy()
+    room = result[y : y + len(tile), x : x + tile.shape[1]]
+    room[...] = tile[: room.shape[0], : room.shape[1]]
+    return result
+
+
+def store_cases(seed: int) -> Sequence[Case]:
+    """store_double: the notebook's place, two corners over which the tile hangs, a drawn place in the middle."""
+    rng = np.random.default_rng([seed, 51])
+    inside = 4 * int(rng.integers(1, 8)), int(rng.integers(1, 12))
+    over = 4 * int(rng.integers(5, 10)), int(rng.integers(14, 19))
+    notebook = np.arange(1, ROWS * COLS + 1, dtype=np.int32).reshape(ROWS, COLS)
+    places = ((notebook, (16, 96), PUBLIC), (drawn(rng), (20, 64), inside), (drawn(rng), (20, 44), over))
+    return [store_case(source, shape, *place) for source, shape, place in places]
+
+
+def store_case(source: np.ndarray, shape: tuple[int, int], x: int, y: int) -> Case:
+    """One input of store_double."""
+    tensor = np.full(shape, UNWRITTEN, np.int32)
+    mistakes = {
+        "nothing-stored": tensor,
+        "not-doubled": placed(tensor, source, x, y),
+        "swapped": placed(tensor, 2 * source, y, x),
+        "at-origin": placed(tensor, 2 * source, 0, 0),
+        "at-the-example": placed(tensor, 2 * source, *PUBLIC),
+    }
+    name = f"x = {x}, y = {y}, tensor {shape[0]} x {shape[1]}"
+    tensor_map = TensorMap.from_array(tensor, (ROWS, COLS))
+    return Case((source, x, y, tensor_map), placed(tensor, 2 * source, x, y), (x, y), name, mistakes)
+
+
+def ring_cases(seed: int) -> Sequence[Case]:
+    """store_tiles: the notebook's five tiles; one alone, fewer than the buffers; an even number of others."""
+    rng = np.random.default_rng([seed, 52])
+    return [ring_case(rng, tiles) for tiles in (5, 1, 2 * int(rng.integers(2, 4)))]
+
+
+def ring_case(rng: np.random.Generator, tiles: int) -> Case:
+    """One input of store_tiles."""
+    source = drawn(rng, ROWS * tiles)
+    tensor = np.full((ROWS * (tiles + 1), COLS), UNWRITTEN, np.int32)
+    last = placed(tensor, 2 * source[-ROWS:], 0, 0)
+    mistakes = {
+        "nothing-stored": tensor,
+        "not-doubled": placed(tensor, source, 0, 0),
+        "one-place": last,
+        "first-only": placed(tensor, 2 * source[:ROWS], 0, 0),
+    }
+    tensor_map = TensorMap.from_array(tensor, (ROWS, COLS))
+    expected = placed(tensor, 2 * source, 0, 0)
+    return Case((source, tiles, tensor_map), expected, (0, 0), f"{tiles} tiles", mistakes)
+
+
+def sum_cases(seed: int) -> Sequence[Case]:
+    """add_columns: the notebook's numbers, then others, with more rows to a CTA and with one."""
+    rng = np.random.default_rng([seed, 53])
+    return [sum_case(rng, rows) for rows in (4, int(rng.integers(5, 9)), 1)]
+
+
+def sum_case(rng: np.random.Generator, rows: int) -> Case:
+    """One input of add_columns: `rows` rows of values for each of four CTAs."""
+    values = rng.integers(-1000, 1000, (CTAS * rows, COLUMNS)).astype(np.int32)
+    totals = rng.integers(1, 1000, COLUMNS).astype(np.int32)
+    parts = values.reshape(CTAS, rows, COLUMNS).sum(1, dtype=np.int32)
+    expected = totals + parts.sum(0, dtype=np.int32)
+    mistakes = {
+        "nothing-stored": totals,
+        "one-part": totals + CTAS * parts[0],
+        "first-only": totals + parts[0],
+        "overwritten": parts.sum(0, dtype=np.int32),
+    }
+    tensor_map = TensorMap.from_array(totals, (COLUMNS,))
+    return Case((values, rows, tensor_map), expected, (0,), f"{rows} rows for each CTA", mistakes)
+
+
+def drawn(rng: np.random.Generator, rows: int = ROWS) -> np.ndarray:
+    """A source of whole numbers, none of which is that of memory that nobody has written."""
+    return rng.integers(1, 1 << 20, (rows, COLS)).astype(np.int32)
