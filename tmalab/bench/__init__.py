@@ -28,6 +28,7 @@ ON_GPU = {  # name: module, its function, and that of `shapes` which reads its c
     "copy": ("tmalab.bench.device_copy", "measure_copy", "copies"),
     "gemm": ("tmalab.bench.products", "measure_gemm", "products"),
     "ladder": ("tmalab.bench.products", "measure_ladder", "products"),
+    "tiles": ("tmalab.bench.products", "measure_tiles", "products"),
 }
 
 

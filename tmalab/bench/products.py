@@ -1,7 +1,7 @@
 """Matrix products of bf16: this project's kernels, cuBLAS through PyTorch, and Triton, on the same random matrices.
 
 `measure_gemm` compares the best kernel of the ladder with the others over many shapes, `measure_ladder` every step at
-one. Results are checked against a float32 product: the error's norm is below 3e-3 of the result's, no poison is left.
+one, `measure_tiles` the shapes of tiles among which the best kernel is chosen. Results are checked against a float32 product: the error's norm is below 3e-3 of the result's, no poison is left.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tmalab.bench.contest import Buffers, Contender, hold, ours
 from tmalab.bench.on_gpu import BenchError, Launch, buffers, provenance, torch
 from tmalab.bench.shapes import LADDER, PRODUCTS
 from tmalab.kernels import gemm_cluster, gemm_naive, gemm_persistent, gemm_pipelined, gemm_warp_specialized
-from tmalab.kernels.gemm_tiles import Tile, choose
+from tmalab.kernels.gemm_tiles import TILES, Tile, choose
 from tmalab.texts import text
 
 LARGEST_ERROR = 3e-3  # of the result's norm: twice what rounding to bf16 leaves
@@ -32,6 +32,17 @@ def measure_ladder(shapes: Sequence[Shape] = LADDER, rounds: int = 15) -> dict[s
     return _measure("ladder", shapes, rounds, lambda shape: {**dict(reversed(steps(shape).items())), **others()})
 
 
+def measure_tiles(shapes: Sequence[Shape] = PRODUCTS, rounds: int = 15) -> dict[str, Any]:
+    """Every shape of tiles against cuBLAS, the chosen one first. Raises as `measure_gemm`."""
+    return _measure("tiles", shapes, rounds, lambda shape: {**tiles(shape), CUBLAS: cublas})
+
+
+def tiles(shape: Shape) -> dict[str, Contender]:
+    """The persistent kernel with each shape of tiles, by what the shape is called."""
+    chosen = choose(*shape)
+    return {str(tile): of_tile(tile) for tile in (chosen, *(tile for tile in TILES if tile != chosen))}
+
+
 def best(shape: Shape) -> Contender:
     """The kernel with the shape of tiles that is chosen for a product."""
     return of_tile(choose(*shape))
@@ -47,7 +58,7 @@ def steps(shape: Shape) -> dict[str, Contender]:
     return {
         "gemm_naive": ours(gemm_naive.launch_of),
         "gemm_pipelined, 2 stages": ours(gemm_pipelined.launch_of, 2),
-        "gemm_pipelined, 4 stages": ours(gemm_pipelined.launch_of, 4),
+        "gemm_pipelined, 3 stages": ours(gemm_pipelined.launch_of, 3),
         "gemm_warp_specialized": ours(gemm_warp_specialized.launch_of),
         "gemm_persistent": of_tile(choose(*shape, cluster=1)),
         "gemm_cluster": of_tile(choose(*shape, cluster=gemm_cluster.CTAS)),

@@ -19,7 +19,8 @@ from tmalab.bench.rounds import geometric_mean, ratio
 from tmalab.texts import text
 
 SCHEMA = 1
-UNITS = {"gemm": (1e12, "TFLOP/s"), "ladder": (1e12, "TFLOP/s"), "copy": (1e9, "GB/s")}
+_PRODUCT = 1e12, "TFLOP/s"
+UNITS = {"gemm": _PRODUCT, "ladder": _PRODUCT, "tiles": _PRODUCT, "copy": (1e9, "GB/s")}
 
 
 def case(

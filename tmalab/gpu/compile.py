@@ -47,6 +47,7 @@ _IN_SASS = {  # what is counted of machine code: a pattern of its lines
     "wgmmas": r"\bHGMMA\b",
     "tma_instructions": r"\bU(?:TMA|BLK)[A-Z]+\b",
 }
+_HEAD = re.compile(r"(\.entry\s[^{]*?)\s*\{")  # of the kernel, up to its body
 _cache: OrderedDict[tuple, Compiled] = OrderedDict()
 
 
@@ -88,7 +89,7 @@ class Compiled:
     @cached_property
     def fast(self) -> Assembled:
         """The kernel as the learner wrote it, at its fastest: what a prepared launch starts."""
-        return assembled(self.ptx, self.name)
+        return assembled(rolled(self.ptx), self.name)
 
     @cached_property
     def bounded_cubin(self) -> bytes:
@@ -125,10 +126,9 @@ class Compiled:
 
 @lru_cache(maxsize=_KEPT)
 def _for_block(compiled: Compiled, threads: int, min_ctas: int | None) -> Compiled:
-    head = re.compile(r"(\.entry\s[^{]*?\))\s*\{", re.DOTALL)
     least = min_ctas or ("setmaxnreg." in compiled.ptx and 1)  # else how many it begins with is not known (C7508)
     bounds = f".maxntid {threads}" + (f"\n.minnctapersm {least}" if least else "")
-    return Compiled(compiled.name, head.sub(rf"\1\n{bounds}\n{{", compiled.ptx, count=1))
+    return Compiled(compiled.name, _HEAD.sub(rf"\1\n{bounds}\n{{", compiled.ptx, count=1))
 
 
 def compile_kernel(
@@ -188,6 +188,17 @@ def tidy(ptx: str, name: str) -> str:
         return renamed.setdefault(found[0], f"{stem}_{sum(new.startswith(stem) for new in renamed.values())}")
 
     return declared(re.sub(r"\b(_cudapy_smem|barriers)_\d+\b", rename, ptx), name)
+
+
+def rolled(ptx: str) -> str:
+    """PTX in which no loop is written out several times, where the kernel waits for barriers in its loops.
+
+    The assembler would do so to overlap rounds, but a round that begins with a wait overlaps with nothing: all that
+    comes of it is code, whose first instructions an SM must fetch before a short kernel can begin.
+    """
+    if "mbarrier.try_wait" not in ptx:
+        return ptx
+    return _HEAD.sub(r'\1\n.pragma "nounroll";\n{', ptx, count=1)
 
 
 def _statements(ptx: str) -> list[str]:

@@ -1,8 +1,12 @@
-"""Loops that name registers by their counter, `acc[i]`, are written out: registers have no addresses.
+"""Which loops are written out: those that name registers by their counter; and not those that wait for barriers.
 
-The compiler would leave such a loop as it is, since it is long, and could not name the register. So the latch of every
-loop with such a read gets what `#pragma unroll` is to a C++ compiler: metadata that asks for all of it. A loop whose
-number of rounds is not known when the kernel is compiled stays a loop.
+Registers have no addresses, so `acc[i]` needs a loop that is written out. The compiler would leave it as it is, since it
+is long, and could not name the register. So the latch of every loop with such a read gets what `#pragma unroll` is to a
+C++ compiler: metadata that asks for all of it. A loop whose number of rounds is not known when the kernel is compiled
+stays a loop.
+
+A loop that waits for a barrier in each round is, where that number is not known, never written out four times over:
+rounds that begin with a wait overlap with nothing, and an SM has to fetch all that code before a short kernel can begin.
 
 >>> from tmalab.gpu.unrolling import unrolled
 >>> print(unrolled('''define void @"k"() {
@@ -37,6 +41,8 @@ from typing import NamedTuple
 from numba.cuda.cudadrv import nvvm
 
 _READ = re.compile(r"tmalab_acc\$\d+_\$\d+of")  # a register that a variable names
+_WAIT = re.compile(r"mbarrier\.(?:try|test)_wait")
+_FULL, _NEVER = "llvm.loop.unroll.full", "llvm.loop.unroll.runtime.disable"
 _LABEL = re.compile(r'^"?([\w.$]+)"?:')
 _TARGET = re.compile(r'label %"?([\w.$]+)"?')
 _FIRST = 900_000  # the number of our metadata: numba's are few
@@ -63,15 +69,15 @@ def loops_written_out() -> Iterator[None]:
 
 
 def unrolled(ir: str) -> str:
-    """LLVM's text of a module in which the loops that name registers by a variable are to be written out."""
-    if not _READ.search(ir):
+    """LLVM's text of a module in which each loop says whether it is to be written out."""
+    if not _READ.search(ir) and not _WAIT.search(ir):
         return ir
     lines, number = ir.split("\n"), _FIRST
     for blocks in _functions(lines):
-        for latch in _latches(lines, blocks):
+        for latch, wish in _wishes(lines, blocks):
             lines[blocks[latch].lines[-1]] += f", !llvm.loop !{number}"
             lines.append(f"!{number} = distinct !{{!{number}, !{number + 1}}}")
-            lines.append(f'!{number + 1} = !{{!"llvm.loop.unroll.full"}}')
+            lines.append(f'!{number + 1} = !{{!"{wish}"}}')
             number += 2
     return "\n".join(lines)
 
@@ -92,10 +98,20 @@ def _functions(lines: list[str]) -> Iterator[dict[str, _Block]]:
             current.targets.extend(_TARGET.findall(line) if not line.lstrip().startswith("%") else [])
 
 
-def _latches(lines: list[str], blocks: dict[str, _Block]) -> list[str]:
-    """The last blocks of the loops in which a variable names a register."""
-    reading = {name for name, block in blocks.items() if any(_READ.search(lines[number]) for number in block.lines)}
-    return sorted({end for end, head in _back_edges(blocks) if _loop(blocks, end, head) & reading})
+def _wishes(lines: list[str], blocks: dict[str, _Block]) -> list[tuple[str, str]]:
+    """The last blocks of the loops that have a wish, with it."""
+    reading, waiting = (
+        {name for name, block in blocks.items() if any(mark.search(lines[number]) for number in block.lines)}
+        for mark in (_READ, _WAIT)
+    )
+    wishes: dict[str, str] = {}
+    for end, head in _back_edges(blocks):
+        inside = _loop(blocks, end, head)
+        if inside & reading:
+            wishes[end] = _FULL
+        elif inside & waiting:
+            wishes.setdefault(end, _NEVER)
+    return sorted(wishes.items())
 
 
 def _back_edges(blocks: dict[str, _Block]) -> Iterator[tuple[str, str]]:

@@ -34,10 +34,11 @@ def store_accumulator(acc, registers, c, row, column, thread):
 @device
 def place_of(tile, rows, columns, group):
     """Row and column of a tile: down `group` rows, then one column on, so that tiles at work share what L2 holds."""
-    band = tile // (group * columns)
-    inside = tile - band * group * columns
-    height = min(rows - band * group, group)
-    return band * group + inside % height, inside // height
+    first = tile // (group * columns) * group
+    inside = tile - first * columns
+    height = max(min(rows - first, group), 1)  # also of a tile past the last, which is asked for and not used
+    column = inside // height
+    return first + inside - column * height, column
 
 
 @device

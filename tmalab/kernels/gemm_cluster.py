@@ -62,11 +62,13 @@ def gemm_cluster(tile: Tile) -> Kernel:
                 ptx.mbarrier_init(full[stage], 1)
                 ptx.mbarrier_init(empty[stage], CONSUMERS * CTAS)
             ptx.fence_mbarrier_init()
-        ptx.barrier_cluster_arrive_relaxed()
-        ptx.barrier_cluster_wait()
         rows = (m + CTAS * BM - 1) // (CTAS * BM)  # of pairs
         columns = (n + BN - 1) // BN
         steps = (k + BK * DEPTH - 1) // (BK * DEPTH)
+        pair = cuda.blockIdx.x // CTAS
+        row, column = place_of(pair, rows, columns, GROUP)  # slow divisions, while the barriers come to be
+        ptx.barrier_cluster_arrive_relaxed()
+        ptx.barrier_cluster_wait()
         stage = 0
         parity = 0
         warpgroup = tid // 128
@@ -74,8 +76,7 @@ def gemm_cluster(tile: Tile) -> Kernel:
             if CONSUMERS == 2:  # one consumer has registers enough
                 ptx.setmaxnreg_dec(56)
             if tid == CONSUMERS * 128:
-                for pair in range(cuda.blockIdx.x // CTAS, rows * columns, cuda.gridDim.x // CTAS):
-                    row, column = place_of(pair, rows, columns, GROUP)
+                while pair < rows * columns:
                     y = (row * CTAS + rank) * BM
                     x = column * BN + rank * HALF
                     for step in range(steps):
@@ -90,6 +91,8 @@ def gemm_cluster(tile: Tile) -> Kernel:
                         if stage == STAGES:
                             stage = 0
                             parity ^= 1
+                    pair += cuda.gridDim.x // CTAS
+                    row, column = place_of(pair, rows, columns, GROUP)
         else:
             if CONSUMERS == 2:
                 ptx.setmaxnreg_inc(224)
@@ -98,7 +101,7 @@ def gemm_cluster(tile: Tile) -> Kernel:
             first_a = ptx.wgmma_descriptor(a[0, 0, warpgroup * 64 :], Swizzle.B128, BYTES_8_ROWS)
             first_b = ptx.wgmma_descriptor(b, Swizzle.B128, BYTES_8_ROWS)
             acc = zero()
-            for pair in range(cuda.blockIdx.x // CTAS, rows * columns, cuda.gridDim.x // CTAS):
+            while pair < rows * columns:
                 previous = 0
                 for step in range(steps):
                     ptx.mbarrier_wait_parity(full[stage], parity)
@@ -120,10 +123,10 @@ def gemm_cluster(tile: Tile) -> Kernel:
                     if stage == STAGES:
                         stage = 0
                         parity ^= 1
+                row, column = place_of(pair, rows, columns, GROUP)  # while the last step is multiplied
                 ptx.wgmma_wait_group(0)
                 if tid % 128 < CTAS:
                     ptx.mbarrier_arrive_cluster(empty[previous], tid % 128)
-                row, column = place_of(pair, rows, columns, GROUP)
                 x = column * BN
                 y = (row * CTAS + rank) * BM + warp * WARP_ROWS
                 store_part(acc, 0, c[0, warp], c_map, x, y, lane)  # registers have names: each part is written out
@@ -131,8 +134,9 @@ def gemm_cluster(tile: Tile) -> Kernel:
                 if BN == 4 * PART:
                     store_part(acc, 64, c[0, warp], c_map, x + 2 * PART, y, lane)
                     store_part(acc, 96, c[1, warp], c_map, x + 3 * PART, y, lane)
+                pair += cuda.gridDim.x // CTAS
             if lane == 0:
-                ptx.cp_async_bulk_wait_group(0)
+                ptx.cp_async_bulk_wait_group_read(0)  # what is stored is seen when the grid has ended
         ptx.barrier_cluster_arrive()  # nobody leaves while a peer may still arrive here, or load for both
         ptx.barrier_cluster_wait()
 

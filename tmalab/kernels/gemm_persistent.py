@@ -59,10 +59,12 @@ def gemm_persistent(tile: Tile) -> Kernel:
                 ptx.mbarrier_init(full[stage], 1)
                 ptx.mbarrier_init(empty[stage], CONSUMERS)
             ptx.fence_mbarrier_init()
-        cuda.syncthreads()
         rows = (m + BM - 1) // BM
         columns = (n + BN - 1) // BN
         steps = (k + BK * DEPTH - 1) // (BK * DEPTH)
+        tile = cuda.blockIdx.x
+        row, column = place_of(tile, rows, columns, GROUP)  # slow divisions, while the barriers come to be
+        cuda.syncthreads()
         stage = 0
         parity = 0
         warpgroup = tid // 128
@@ -70,8 +72,7 @@ def gemm_persistent(tile: Tile) -> Kernel:
             if CONSUMERS == 2:  # one consumer has registers enough
                 ptx.setmaxnreg_dec(40)
             if tid == CONSUMERS * 128:
-                for tile in range(cuda.blockIdx.x, rows * columns, cuda.gridDim.x):
-                    row, column = place_of(tile, rows, columns, GROUP)
+                while tile < rows * columns:
                     for step in range(steps):
                         ptx.mbarrier_wait_parity(empty[stage], parity ^ 1)
                         ptx.mbarrier_arrive_expect_tx(full[stage], STAGE_BYTES)
@@ -83,6 +84,8 @@ def gemm_persistent(tile: Tile) -> Kernel:
                         if stage == STAGES:
                             stage = 0
                             parity ^= 1
+                    tile += cuda.gridDim.x
+                    row, column = place_of(tile, rows, columns, GROUP)
         else:
             if CONSUMERS == 2:
                 ptx.setmaxnreg_inc(232)
@@ -91,7 +94,7 @@ def gemm_persistent(tile: Tile) -> Kernel:
             first_a = ptx.wgmma_descriptor(a[0, 0, warpgroup * 64 :], Swizzle.B128, BYTES_8_ROWS)
             first_b = ptx.wgmma_descriptor(b, Swizzle.B128, BYTES_8_ROWS)
             acc = zero()
-            for tile in range(cuda.blockIdx.x, rows * columns, cuda.gridDim.x):
+            while tile < rows * columns:
                 previous = 0
                 for step in range(steps):
                     ptx.mbarrier_wait_parity(full[stage], parity)
@@ -113,10 +116,10 @@ def gemm_persistent(tile: Tile) -> Kernel:
                     if stage == STAGES:
                         stage = 0
                         parity ^= 1
+                row, column = place_of(tile, rows, columns, GROUP)  # while the last step is multiplied
                 ptx.wgmma_wait_group(0)
                 if tid % 128 == 0:
                     ptx.mbarrier_arrive(empty[previous])
-                row, column = place_of(tile, rows, columns, GROUP)
                 x = column * BN
                 y = row * BM + warp * WARP_ROWS
                 store_part(acc, 0, c[0, warp], c_map, x, y, lane)  # registers have names: each part is written out
@@ -124,8 +127,9 @@ def gemm_persistent(tile: Tile) -> Kernel:
                 if BN == 4 * PART:
                     store_part(acc, 64, c[0, warp], c_map, x + 2 * PART, y, lane)
                     store_part(acc, 96, c[1, warp], c_map, x + 3 * PART, y, lane)
+                tile += cuda.gridDim.x
             if lane == 0:
-                ptx.cp_async_bulk_wait_group(0)
+                ptx.cp_async_bulk_wait_group_read(0)  # what is stored is seen when the grid has ended
 
     return gemm_persistent
 

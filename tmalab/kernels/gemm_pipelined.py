@@ -2,8 +2,8 @@
 
 Shows      loads, multiplication and waiting at the same time: wgmma_wait_group(1) leaves the newest wgmmas running, and
            what the ones before them have read is loaded anew.
-Differs    from gemm_naive: several stages, and a tile twice as wide, for which fewer bytes must come; a stage is
-           refilled one step after it was multiplied, and nobody meets.
+Differs    from gemm_naive: several stages, and two warpgroups for a tile of four times the size, for which half as many
+           bytes must come; a stage is refilled one step after both have multiplied it.
 Run        python -m tmalab.kernels.gemm_pipelined            (simulator)
            python -m tmalab.kernels.gemm_pipelined --on gpu   (Hopper)
 """
@@ -21,9 +21,10 @@ from tmalab.kernels.command import Shown, main
 from tmalab.kernels.gemm import BYTES_8_ROWS, NEXT_K, bf16_map, shown, small_integers, store_accumulator
 from tmalab.launch import Kernel
 
-BM, BN, BK = 64, 128, 64
+BM, BN, BK = 128, 128, 64
 STAGE_BYTES = (BM + BN) * BK * 2
-THREADS = 128
+THREADS = 256  # two warpgroups, of 64 rows each
+STAGES = 3  # as many as leave room for a second CTA on the SM
 
 
 @device
@@ -55,18 +56,20 @@ def with_stages(STAGES: int) -> Kernel:
             for step in range(min(STAGES - 1, steps)):
                 load_stage(a, b, full, step, a_map, b_map, step, row, column)
         cuda.syncthreads()
+        rows = tid // 128 * 64  # the warpgroup's first one
         acc = ptx.wgmma_zero_128()
         stage = 0
         parity = 0
         for step in range(steps):
             ptx.mbarrier_wait_parity(full[stage], parity)
-            desc_a = ptx.wgmma_descriptor(a[stage], Swizzle.B128, BYTES_8_ROWS)
+            desc_a = ptx.wgmma_descriptor(a[stage, rows:], Swizzle.B128, BYTES_8_ROWS)
             desc_b = ptx.wgmma_descriptor(b[stage], Swizzle.B128, BYTES_8_ROWS)
             ptx.wgmma_fence()
             for i in range(BK // 16):
                 acc = ptx.wgmma_m64n128k16_f32_bf16(acc, desc_a + i * NEXT_K, desc_b + i * NEXT_K, 1)
             ptx.wgmma_commit_group()
-            ptx.wgmma_wait_group(1)  # the step before is multiplied: its stage is free
+            ptx.wgmma_wait_group(1)
+            cuda.syncthreads()  # the step before is multiplied by both: its stage is free
             following = step + STAGES - 1
             if tid == 0 and following < steps:
                 load_stage(a, b, full, (stage + STAGES - 1) % STAGES, a_map, b_map, following, row, column)
@@ -75,15 +78,15 @@ def with_stages(STAGES: int) -> Kernel:
                 stage = 0
                 parity ^= 1
         ptx.wgmma_wait_group(0)
-        store_accumulator(acc, BN // 2, c, row, column, tid)
+        store_accumulator(acc, BN // 2, c, row + rows, column, tid % 128)
 
     return gemm_pipelined
 
 
-gemm_pipelined = with_stages(4)
+gemm_pipelined = with_stages(STAGES)
 
 
-def launch_of(a: Any, b: Any, c: Any, stages: int = 4) -> dict[str, Any]:
+def launch_of(a: Any, b: Any, c: Any, stages: int = STAGES) -> dict[str, Any]:
     """How to launch it for these bf16 matrices: the kernel, and the arguments of `run` or `prepare`."""
     (m, k), n = a.shape, b.shape[0]
     args = (bf16_map(a, BM, BK), bf16_map(b, BN, BK), c, k)
@@ -91,9 +94,9 @@ def launch_of(a: Any, b: Any, c: Any, stages: int = 4) -> dict[str, Any]:
 
 
 def demonstrate(on: str) -> list[Shown]:
-    """More steps than stages, two and four; and a single step."""
+    """More steps than stages, two and three; and a single step."""
     results = []
-    for stages, (m, n, k) in ((2, (64, 128, 320)), (4, (64, 128, 448)), (4, (72, 136, 40))):
+    for stages, (m, n, k) in ((2, (128, 128, 320)), (3, (128, 128, 448)), (3, (136, 136, 40))):
         a, b, c = small_integers(m, k, 1), small_integers(n, k, 2), np.zeros((m, n), np.uint16)
         how = launch_of(a, b, c, stages)
         run = how.pop("kernel").run(on=on, **how)
