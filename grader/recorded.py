@@ -5,7 +5,7 @@ Recordings hold other numbers in the tensor than a notebook does, so an answer i
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,12 +17,11 @@ from tmalab.recorded.case import Case
 from tmalab.swizzle import PATTERNS
 
 
-@dataclass(frozen=True)
-class RecordedLoad:
-    """One load as the hardware did it."""
+@dataclass(frozen=True, kw_only=True)
+class Seen:
+    """What the hardware left in memory."""
 
-    tensor: np.ndarray  # what lay in global memory, uint8, from the map's address on
-    image: np.ndarray  # what then lay in shared memory, uint8, from the tile's address on
+    image: np.ndarray  # uint8: of a load shared memory from the tile's address on, of stores the map's memory
     gpu: str
     date: str
 
@@ -34,6 +33,21 @@ class RecordedLoad:
         """The sentence of a check about an answer's bytes for this copy."""
         equal = int(np.count_nonzero(np.frombuffer(image.tobytes(), np.uint8) == self.image))
         return text("recorded.compared", same=equal, count=self.image.nbytes, gpu=self.gpu, date=self.date)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordedLoad(Seen):
+    """One load as the hardware did it."""
+
+    tensor: np.ndarray  # what lay in global memory, uint8, from the map's address on
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordedStores(Seen):
+    """Some stores or reductions as the hardware did them, one after the other."""
+
+    tensor: np.ndarray  # what lay in global memory before, uint8, from the map's address on
+    tiles: list[np.ndarray]  # of each store: what lay in its tile, uint8
 
 
 def recorded_load(tensor_map: TensorMap, coordinates: tuple[int, ...], shared_address: int = 0) -> RecordedLoad:
@@ -50,8 +64,46 @@ def recorded_load(tensor_map: TensorMap, coordinates: tuple[int, ...], shared_ad
             same_phase = (case.shared_address - shared_address) % period == 0
             if same_phase and case.same_copy("load", tensor_map, coordinates):
                 image = result[case.shared_address : case.shared_address + tensor_map.shared_bytes]
-                return RecordedLoad(case.memory(), image, recording.provenance["gpu"], recording.provenance["date"])
+                return RecordedLoad(tensor=case.memory(), image=image, **_where(recording))
     raise KeyError(f"no recording holds the load of {tensor_map} at {tuple(coordinates)}")
+
+
+def recorded_stores(operation: str, tensor_map: TensorMap, places: Sequence[tuple[int, ...]]) -> RecordedStores:
+    """Stores, or reductions by "add", of integers at these coordinates; KeyError where one of them is not recorded.
+
+    Each was recorded alone, all of one memory. Their results are put together: of stores what each has changed, of
+    sums what each has added. Places that occur several times are the recordings in their order.
+    """
+    found = [recorded_copy for recorded_copy in _lesson_stores() if recorded_copy[0].operation == operation]
+    tiles, results, memory = [], [], None
+    for place in places:
+        i = next((i for i, (case, *_) in enumerate(found) if case.same_copy(operation, tensor_map, place)), None)
+        if i is None:
+            raise KeyError(f"no recording holds the {operation} through {tensor_map} at {place}")
+        case, result, where = found.pop(i)
+        tiles.append(case.shared()[case.shared_address :][: tensor_map.shared_bytes])
+        memory = case.memory()
+        results.append(result)
+    after = memory.copy()
+    for result in results:
+        if operation == "add":
+            integers = f"u{tensor_map.element_size}"
+            after.view(integers)[...] += result.view(integers) - memory.view(integers)
+        else:
+            after = np.where(result != memory, result, after)
+    return RecordedStores(image=after, tensor=memory, tiles=tiles, **where)
+
+
+def _lesson_stores() -> list[tuple[Case, np.ndarray, dict[str, str]]]:
+    """The recorded copies of lesson 5, in their order, each with its result and where it was recorded."""
+    if "lesson-5" not in recorded.names():
+        return []
+    recording = recorded.read("lesson-5")
+    return [(*copy, _where(recording)) for copy in zip(recording.cases, recording.results, strict=True)]
+
+
+def _where(recording: recorded.Recording) -> dict[str, str]:
+    return {field: recording.provenance[field] for field in ("gpu", "date")}
 
 
 def compared(

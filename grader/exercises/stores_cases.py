@@ -45,7 +45,14 @@ def store_case(source: np.ndarray, shape: tuple[int, int], x: int, y: int) -> Ca
     }
     name = f"x = {x}, y = {y}, tensor {shape[0]} x {shape[1]}"
     tensor_map = TensorMap.from_array(tensor, (ROWS, COLS))
-    return Case((source, x, y, tensor_map), placed(tensor, 2 * source, x, y), (x, y), name, mistakes)
+    expected = placed(tensor, 2 * source, x, y)
+    how = {"stores": "store", "source_of": lambda tiles: (*halved(tiles), x, y)}
+    return Case((source, x, y, tensor_map), expected, (x, y), name, mistakes, **how)
+
+
+def halved(tiles: Sequence[np.ndarray]) -> tuple[np.ndarray]:
+    """The source that the kernels double: half of recorded tiles of even numbers, one below the other."""
+    return (np.concatenate(tiles).view(np.int32).reshape(-1, COLS) // 2,)
 
 
 def ring_cases(seed: int) -> Sequence[Case]:
@@ -67,7 +74,9 @@ def ring_case(rng: np.random.Generator, tiles: int) -> Case:
     }
     tensor_map = TensorMap.from_array(tensor, (ROWS, COLS))
     expected = placed(tensor, 2 * source, 0, 0)
-    return Case((source, tiles, tensor_map), expected, (0, 0), f"{tiles} tiles", mistakes)
+    places = [(0, ROWS * k) for k in range(tiles)]
+    how = {"also": tuple(places[1:]), "stores": "store", "source_of": lambda seen: (*halved(seen), tiles)}
+    return Case((source, tiles, tensor_map), expected, places[0], f"{tiles} tiles", mistakes, **how)
 
 
 def sum_cases(seed: int) -> Sequence[Case]:
@@ -89,7 +98,16 @@ def sum_case(rng: np.random.Generator, rows: int) -> Case:
         "overwritten": parts.sum(0, dtype=np.int32),
     }
     tensor_map = TensorMap.from_array(totals, (COLUMNS,))
-    return Case((values, rows, tensor_map), expected, (0,), f"{rows} rows for each CTA", mistakes)
+    how = {"also": ((0,),) * (CTAS - 1), "stores": "add", "source_of": lambda tiles: (in_rows(tiles, rows), rows)}
+    return Case((values, rows, tensor_map), expected, (0,), f"{rows} rows for each CTA", mistakes, **how)
+
+
+def in_rows(tiles: Sequence[np.ndarray], rows: int) -> np.ndarray:
+    """Values of which each CTA makes its recorded tile: all but 1 of every number in its first row, 1 in its last."""
+    values = np.zeros((CTAS, rows, COLUMNS), np.int32)
+    values[:, 0] = np.stack(tiles).view(np.int32) - 1
+    values[:, -1] += 1
+    return values.reshape(CTAS * rows, COLUMNS)
 
 
 def drawn(rng: np.random.Generator, rows: int = ROWS) -> np.ndarray:

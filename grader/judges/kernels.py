@@ -16,12 +16,11 @@ import numpy as np
 from grader.alone import Argument, Compilation, Outcome
 from grader.exercise import Finding, evidence, right, wrong
 from grader.judges.banks import BankTask, judge_banks
-from grader.recorded import not_recorded, recorded_load
+from grader.recorded import Seen, not_recorded, recorded_load, recorded_stores
 from grader.report import number as written
 from grader.runner import current
 from grader.source import KernelSource, NoSource
 from grader.texts import text
-from tmalab import TensorMap
 
 SEEDS = 20  # orders in which copies land and threads run
 SECONDS = 1.5  # after which no further order is tried: a check answers in less than five
@@ -47,6 +46,10 @@ class Case:
     """What must be written where the load has left `image` (uint8) in shared memory; by default the image itself."""
     also: tuple[tuple[int, ...], ...] = ()
     """Coordinates of further loads through the same map; `out_of` gets all their images, one behind the other."""
+    stores: str = ""
+    """Of a kernel that stores: "store" or "add", what it does at `coordinates` and `also`."""
+    source_of: Callable[[Sequence[np.ndarray]], Sequence[Argument]] | None = None
+    """The arguments before the map for which those copies find these tiles (uint8) in shared memory."""
 
 
 @dataclass(frozen=True)
@@ -203,15 +206,30 @@ def _live(source: KernelSource, case: Case, task: KernelTask) -> Finding:
 
 
 def _against_recording(source: KernelSource, case: Case, task: KernelTask) -> Finding:
-    tensor_map, *others = case.arguments
-    if not isinstance(tensor_map, TensorMap):  # a kernel that only stores
-        return not_recorded()
+    compare = _stores_against_recording if case.stores else _loads_against_recording
     try:
-        loads = [recorded_load(tensor_map, at, case.shared_address) for at in (case.coordinates, *case.also)]
+        return compare(source, case, task)
     except KeyError:
         return not_recorded()
+
+
+def _loads_against_recording(source: KernelSource, case: Case, task: KernelTask) -> Finding:
+    tensor_map, *others = case.arguments
+    loads = [recorded_load(tensor_map, at, case.shared_address) for at in (case.coordinates, *case.also)]
     expected = case.out_of(np.concatenate([load.image for load in loads]))
     recorded = replace(loads[0], image=np.frombuffer(expected.tobytes(), np.uint8))
-    outcome = current().run(source, [tensor_map.bind(recorded.tensor), *others], task.block)
+    return _compared(source, [tensor_map.bind(recorded.tensor), *others], recorded, task)
+
+
+def _stores_against_recording(source: KernelSource, case: Case, task: KernelTask) -> Finding:
+    """The stores of the recording's tiles, by the learner's kernel."""
+    tensor_map = case.arguments[-1]
+    recorded = recorded_stores(case.stores, tensor_map, (case.coordinates, *case.also))
+    tensor = recorded.tensor.view(case.expected.dtype).reshape(case.expected.shape)
+    return _compared(source, [*case.source_of(recorded.tiles), tensor_map.bind(tensor)], recorded, task)
+
+
+def _compared(source: KernelSource, arguments: Sequence[Argument], recorded: Seen, task: KernelTask) -> Finding:
+    outcome = current().run(source, arguments, task.block, grid=task.grid)
     message = recorded.says(outcome.arrays[-1]) + "; " + text("recorded.no-gpu")
     return evidence("hardware", message, recorded.same(outcome.arrays[-1]))

@@ -1,4 +1,4 @@
-"""The bug hunts of lessons 2 to 4, and the hangs of lesson 4: each kernel is wrong in the way that its check holds to be right, and no other."""
+"""The hunted kernels of the lessons, and the hangs of lesson 4: each is wrong in the way its check holds to be right."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.exercises import grouping, mbarrier, swizzle
+from grader.exercises import grouping, mbarrier, stores, swizzle
 from grader.percent import parse
 from tests.lessons import COURSE
-from tmalab import Swizzle, TensorMap
+from tmalab import DataType, Swizzle, TensorMap
 
 
-@lru_cache(maxsize=3)
+@lru_cache(maxsize=8)
 def lesson(assignment: str, name: str) -> dict[str, Any]:
     """What a lesson's setup and the cell with its hunted kernels define."""
     scope: dict[str, Any] = {}
@@ -51,6 +51,15 @@ def mbarrier_run(name: str, columns: int = 32, rows: int = 48, seed: int = 0, bl
     out = np.zeros((rows, columns), np.float32)
     run = scope[name].run(block=block, args=(scope["tile_map"], out), seed=seed)
     return run, out == scope["tensor"][:rows, :columns]
+
+
+def stores_run(bug: str, tiles: int = 1, columns: int = 32, seed: int = 0):
+    scope = lesson("05-stores", "stores")
+    source = np.arange(1, 8 * 32 * tiles + 1, dtype=np.int32).reshape(8 * tiles, 32)
+    stored = np.full((8 * tiles, 32), -1, np.int32)
+    tensor_map = TensorMap(DataType.INT32, 0x10000000, (columns, 8 * tiles), (128,), (32, 8)).bind(stored)
+    run = scope[bug].run(block=128, args=(source, tiles, tensor_map, stored.reshape(-1)), seed=seed)
+    return run, stored == source
 
 
 def test_swizzle_bug_a_begins_in_the_middle_of_the_pattern():
@@ -143,6 +152,41 @@ def test_mbarrier_bug_d_hands_a_stage_back_before_it_is_read(seed):
     assert run.deadlock is None
 
 
+def test_stores_bug_a_fences_after_the_store():
+    run, same = stores_run("bug_a")
+    assert stores.CULPRITS["bug_a"] == "b"
+    assert {hazard.name for hazard in run.hazards} == {"missing-proxy-fence"}
+    assert same.all()
+
+
+def test_stores_bug_b_fills_a_buffer_that_is_still_read():
+    run, same = stores_run("bug_b", tiles=5)
+    assert stores.CULPRITS["bug_b"] == "a"
+    assert {hazard.name for hazard in run.hazards} == {"store-source-reuse"}
+    assert not same.all()
+    assert stores_run("bug_b", tiles=2)[0].ok
+
+
+def test_stores_bug_c_commits_nothing():
+    run, _ = stores_run("bug_c")
+    assert stores.CULPRITS["bug_c"] == "e"
+    assert run.hazards[0].name == "store-not-committed"
+
+
+def test_stores_bug_d_counts_up_what_may_not_have_arrived():
+    run, _ = stores_run("bug_d")
+    assert stores.CULPRITS["bug_d"] == "c"
+    assert {hazard.name for hazard in run.hazards} == {"store-not-waited"}
+
+
+def test_stores_bug_e_is_right_where_rows_end_with_a_sector_and_overwrites_what_follows_others():
+    assert stores.CULPRITS["bug_e"] == "d"
+    assert stores_run("bug_e")[0].ok
+    run, same = stores_run("bug_e", columns=30)
+    assert {hazard.name for hazard in run.hazards} == {"clip-overwrites"}
+    assert same.all()  # the two columns that are not the tensor's were written as well
+
+
 @pytest.mark.parametrize(
     ("hang", "letter", "name"),
     [
@@ -163,7 +207,10 @@ def test_a_hang_lacks_as_many_arrivals_of_full_as_its_check_holds_to_be_right(ha
 
 @pytest.mark.parametrize(
     ("name", "letters"),
-    [(name, "abcdef") for name in ("02-swizzle/swizzle", "03-grouping/grouping", "04-mbarrier/mbarrier")],
+    [
+        (name, "abcdef")
+        for name in ("02-swizzle/swizzle", "03-grouping/grouping", "04-mbarrier/mbarrier", "05-stores/stores")
+    ],
 )
 def test_each_letter_of_a_hunt_is_explained_in_the_lesson(name, letters):
     text = (COURSE / "source" / f"{name}.py").read_text("utf-8")

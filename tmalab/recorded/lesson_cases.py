@@ -1,9 +1,9 @@
-"""Copies that the exercises of lessons 2 to 4 make, recorded as groups of their own.
+"""Copies that the exercises of lessons 2 to 5 make, recorded as groups of their own.
 
 Checks draw their variants among these, so that each can be shown beside what an H200 did.
 
->>> len(lesson_2()), len(lesson_3()), len(lesson_4())
-(4, 32, 16)
+>>> len(lesson_2()), len(lesson_3()), len(lesson_4()), len(lesson_5())
+(4, 32, 16, 15)
 """
 
 from __future__ import annotations
@@ -26,6 +26,11 @@ GROUPED_ROWS, GROUPED_AT = 16, tuple(product((16, 0, 8, 24), (2, 0, 5, 7)))  # r
 PAIRED_SHAPE = 64, 128  # rows and columns of fp32
 PAIR_ROWS, PAIR_COLS = 16, 32  # of a tile; a pair is two of them, side by side
 PAIRED_AT = tuple(product((0, 32, 64, 96), (0, 16, 32, 48)))  # column and row: all tiles of the tensor
+
+STORED_ROWS, STORED_COLS = 8, 32  # of a tile of int32
+STORED_AT = ((32, 4), (80, 4), (32, 12), (80, 12))  # in 16 rows of 96 columns: inside, over each edge
+STORED_TILES, SUMMED, SUMMING_CTAS = 5, 128, 4  # of the ring; numbers of a row of sums, and CTAs that add to it
+EVEN = 1  # seed of a "counting" memory whose tiles hold even numbers: the exercises store their source doubled
 
 
 def lesson_2() -> list[Case]:
@@ -51,6 +56,36 @@ def lesson_4() -> list[Case]:
     return [Case(f"fp32 tile of a pair at {corner}", "load", tm, corner, 0, "counting", 0) for corner in PAIRED_AT]
 
 
+def lesson_5() -> list[Case]:
+    """Tiles of int32 stored inside, over edges, one below the other; sums added to a row; a tail of bytes."""
+    return [*_stored_tiles(), *_stored_below_each_other(), *_summed(), *_tails()]
+
+
+def _stored_tiles() -> list[Case]:
+    tm = stored(16, 96)
+    return [Case(f"int32 tile stored at {at}", "store", tm, at, 0, "counting", EVEN) for at in STORED_AT]
+
+
+def _stored_below_each_other() -> list[Case]:
+    tm, step = stored(STORED_ROWS * (STORED_TILES + 1), STORED_COLS), STORED_ROWS * STORED_COLS * 4
+    places = [(f"int32 tile {k} of a ring", (0, STORED_ROWS * k), step * k) for k in range(STORED_TILES)]
+    return [Case(name, "store", tm, at, address, "counting", EVEN) for name, at, address in places]
+
+
+def _summed() -> list[Case]:
+    tm = TensorMap(DataType.INT32, NOMINAL_ADDRESS, (SUMMED,), (), (SUMMED,))
+    ctas = range(SUMMING_CTAS)
+    return [Case(f"sums of CTA {cta}", "add", tm, (0,), 4 * SUMMED * cta, "counting", EVEN) for cta in ctas]
+
+
+def _tails() -> list[Case]:
+    """Rows with room after them, the one of int32 to a whole sector, the one of bytes within one."""
+    narrow = stored(16, 44)
+    of_bytes = TensorMap(DataType.UINT8, NOMINAL_ADDRESS, (466, 32), (512,), (64, 8))
+    places = (("int32 tile over column 44", narrow, (32, 12)), ("bytes over byte 466", of_bytes, (448, 8)))
+    return [Case(name, "store", tm, at, 0, "counting", EVEN) for name, tm, at in places]
+
+
 def fresh_tile(draw: Random, number: int) -> Case:
     """A tile of lesson 2's tensor, anywhere."""
     corner = 4 * draw.randrange(-9, 26), draw.randrange(-33, 66)
@@ -68,6 +103,17 @@ def fresh_pair(draw: Random, number: int) -> Case:
     """A tile of lesson 4's tensor, anywhere."""
     corner = 4 * draw.randrange(-9, 34), draw.randrange(-17, 66)
     return Case(f"fp32 tile of a pair {number}", "load", lesson_4()[0].tensor_map, corner, 0, "counting", 0)
+
+
+def fresh_store(draw: Random, number: int) -> Case:
+    """A tile of lesson 5, stored anywhere in its tensor or past its end."""
+    corner = 4 * draw.randrange(26), draw.randrange(18)
+    return Case(f"int32 tile stored {number}", "store", stored(16, 96), corner, 0, "counting", EVEN)
+
+
+def stored(rows: int, cols: int) -> TensorMap:
+    """The map of a tensor that lesson 5 stores to."""
+    return TensorMap(DataType.INT32, NOMINAL_ADDRESS, (cols, rows), (4 * cols,), (STORED_COLS, STORED_ROWS))
 
 
 def grouped(data_type: DataType) -> TensorMap:

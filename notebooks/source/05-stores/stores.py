@@ -294,17 +294,25 @@ print(f"x = 32, y = 12: written rows {rows.min()} to {rows.max()}, columns {colu
 
 # %% [markdown] id="edges-clip"
 # What hangs over the upper edges is dropped, so a kernel needs no test there. But look closely at the innermost one. The
-# tensor below has rows of 466 bytes in a buffer of 512: 46 bytes lie between the end of a row and the next row, and they
-# belong to somebody else. The tile covers the end of the rows. Predict which of the 46 are overwritten.
+# tensor below holds bytes, and its rows are shorter than the distance from one to the next: the bytes between the end of a
+# row and the next row belong to somebody else.
+
+# %% id="edges-clip-map"
+buffer = np.zeros((32, 512), np.uint8)
+bytes_map = TensorMap(DataType.UINT8, 0x10000000, (466, 32), (512,), (64, 8))
+length, pitch = bytes_map.global_dim[0], bytes_map.global_strides[0]
+print(f"a row has {length} bytes, the next one begins after {pitch}: {pitch - length} bytes lie between them")
+
+# %% [markdown] id="edges-clip-guess"
+# A tile is stored at column 448, row 8, and hangs over the end of the rows. Predict which of the bytes between are
+# overwritten.
 #
 # *My guess:*
 
 # %% id="edges-clip-run"
-buffer = np.zeros((32, 512), np.uint8)
-bytes_map = TensorMap(DataType.UINT8, 0x10000000, (466, 32), (512,), (64, 8))
 reference.store(bytes_map, (448, 8), np.full(8 * 64, 7, np.uint8), buffer.ravel())
 written = np.flatnonzero(buffer[8])
-print(f"row 8: bytes {written.min()} to {written.max()} are written; the row ends with byte {bytes_map.global_dim[0] - 1}")
+print(f"row 8: bytes {written.min()} to {written.max()} are written; the row ends with byte {length - 1}")
 print(*bytes_map.warnings, sep="\n")
 
 # %% [markdown] id="edges-rule"
