@@ -26,8 +26,13 @@ def arguments(given: list[str]) -> argparse.Namespace:
     parser.add_argument(
         "--hazards", type=Path, metavar="FILE", help="write the documentation's page of hazards, and stop"
     )
+    parser.add_argument("--harmless", type=Path, metavar="FILE", help="list what a GPU may be given, and stop")
     parser.add_argument(
-        "--hardware", type=Path, metavar="FILE", help="run what is harmless on a GPU, write the numbers, and stop"
+        "--hardware", type=Path, metavar="FILE", help="run on a GPU what FILE lacks, write the numbers, and stop"
+    )
+    parser.add_argument("--part", choices=hardware.PARTS, help="of --hardware: this part only")
+    parser.add_argument(
+        "--seconds", type=float, default=900, help="of --hardware: what is not run by then is not (900)"
     )
     return parser.parse_args(given)
 
@@ -39,7 +44,10 @@ def main(given: list[str]) -> int:
         asked.hazards.write_text(pages.hazards(), "utf-8")
         return 0
     if asked.hardware:
-        return hardware.record(asked.hardware)
+        return hardware.record(asked.hardware, [asked.part] if asked.part else hardware.PARTS, asked.seconds)
+    if asked.harmless:
+        asked.harmless.write_text("\n".join(hardware.harmless()) + "\n", "utf-8")
+        return 0
     right = in_parallel(check_right, CASES, asked.right_seeds)
     wrong = in_parallel(check_wrong, MUTANTS, asked.seeds)
     edits = in_parallel(check_edits, EDITED, asked.edit_seeds) if asked.edit_seeds else []

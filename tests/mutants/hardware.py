@@ -1,37 +1,44 @@
 """What hardware says: mutants that can neither hang nor fault, on a GPU, and under compute-sanitizer's racecheck.
 
-    python -m tests.mutants --hardware tests/mutants/hardware.json
+    python -m tests.mutants --harmless tests/mutants/harmless.txt       which those are: the simulator says it, anywhere
+    python -m tests.mutants --hardware tests/mutants/hardware.json      needs a Hopper GPU and compute-sanitizer
 
-needs a Hopper GPU and compute-sanitizer. Each mutant is launched LAUNCHES times and its result compared; then all of
-them, and the right kernels, once more under racecheck. The controls are races that racecheck does know: should it not
-report them, its silence elsewhere says nothing. Kernels run in processes of their own, a few at a time; one that
-stops is noted, and the others go on in a fresh one.
+Each mutant is launched LAUNCHES times and its result compared; then all of them, and the right kernels, once more under
+racecheck. The controls are races that racecheck does know: should it not report them, its silence elsewhere says
+nothing. What is known is in the file at any moment. A file that is there already is gone on with: what it lacks is run.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import sys
+import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from tests.mutants.case import Case
 from tests.mutants.mutant import mutated, source_of
+from tests.mutants.processes import Went, deal_out, in_batches
 from tests.mutants.right import CASES
-from tests.mutants.runs import Wrong, check_wrong, in_parallel, kernels
+from tests.mutants.runs import in_parallel, kernels, outcome
 from tests.mutants.wrong import MUTANTS
 
+PARTS = ("launch", "racecheck")
+LIST = Path(__file__).with_name("harmless.txt")
 LAUNCHES = 100  # of each mutant
 CHECKED = 3  # launches of each under racecheck
 LOOKED_AT = 6  # orders of the simulator in which a mutant must have neither hung nor faulted
-PROCESSES = 8
-TIMEOUT = 400  # seconds for a process
+BATCH = 8  # kernels for a process
+ENDED = "did not end"
+STOPPED = {  # what is noted of a kernel that took its process with it
+    "launch": {"wrong": LAUNCHES, "stopped": LAUNCHES},
+    "racecheck": {"racecheck": ENDED},
+}
 CONTROLS = ("no syncthreads before the tree", "tiles used before they are whole", "turned without a barrier")
 HARMLESS = frozenset(  # hazards after which a kernel still ends: what it computes is wrong, and no wait is for ever
     {
@@ -41,33 +48,111 @@ HARMLESS = frozenset(  # hazards after which a kernel still ends: what it comput
     }
 )
 _CHILD = "import sys; from tests.mutants import hardware; hardware.{task}(sys.argv[1:])"
-
-
-def record(file: Path) -> int:
-    """Run everything on this machine's GPU and write the numbers. 0: racecheck reports the controls."""
-    from tmalab.gpu.recorder import describe
-
-    names, right = harmless(), kernels()
-    runs = dict(_in_processes("launch", names))
-    races = races_in(_under_racecheck([*names, *right]), [*names, *right])
-    data = {
-        "provenance": {**describe("python -m tests.mutants --hardware"), "racecheck": _version_of_sanitizer()},
-        "launches": LAUNCHES,
-        "mutants": {name: {**runs[name], "racecheck": races[name]} for name in names},
-        "right": {name: races[name] for name in right},
-    }
-    file.write_text(json.dumps(data, indent=1) + "\n", "utf-8")
-    return int(not all(races[name] for name in CONTROLS))
+_SANITIZER = ("compute-sanitizer", "--tool", "racecheck", "--target-processes", "application-only")
+_COMMAND = {  # before the kernels' names
+    "launch": [sys.executable, "-c", _CHILD.format(task="launch")],
+    "racecheck": [*_SANITIZER, "--print-limit", "100000", sys.executable, "-c", _CHILD.format(task="launch_few")],
+}
 
 
 def harmless() -> list[str]:
     """The mutants that a GPU can be given: in no order of the simulator did they stop, or do what might stop a GPU."""
-    return [made.name for made in in_parallel(check_wrong, MUTANTS, LOOKED_AT) if is_harmless(made)]
+    likely = [name for name in MUTANTS if set(MUTANTS[name].names) <= HARMLESS]
+    return [name for name, fine in zip(likely, in_parallel(is_harmless, likely, LOOKED_AT), strict=True) if fine]
 
 
-def is_harmless(made: Wrong) -> bool:
-    """Whether a mutant only computes something wrong."""
-    return not made.may_stop and set(made.found) <= HARMLESS and set(made.names) <= HARMLESS
+def is_harmless(name: str, seeds: int = LOOKED_AT) -> bool:
+    """Whether a mutant only computes something wrong, in orders 0 to seeds - 1."""
+    if not set(MUTANTS[name].names) <= HARMLESS:
+        return False
+    runs = (outcome(MUTANTS[name].fresh(), seed) for seed in range(seeds))
+    return all(run.fault is None and run.names <= HARMLESS for run in runs)
+
+
+def listed() -> list[str]:
+    """The names in the list of harmless mutants."""
+    return LIST.read_text("utf-8").splitlines()
+
+
+def record(file: Path, parts: Iterable[str] = PARTS, seconds: float = 900) -> int:
+    """Run on this machine's GPU what the file lacks, for so many seconds at most. 0: all is there, and racecheck
+    reports the controls."""
+    from tmalab.gpu.recorder import describe
+
+    log = Log(file, seconds)
+    log.data["provenance"] = {**describe("python -m tests.mutants --hardware"), "racecheck": _version_of_sanitizer()}
+    for part in parts:
+        names = log.lacking(part)
+        deal_out(in_batches(names, BATCH), _COMMAND[part], partial(log.settle, part), log.deadline)
+        log.say(f"{part}: {len(log.lacking(part))} not run")
+    lacking = any(log.lacking(part) for part in PARTS)
+    return int(lacking or not all(log.data["mutants"][name]["racecheck"] for name in CONTROLS))
+
+
+class Log:
+    """What is known so far, in a file: of each mutant how many results were `wrong`, how many launches `stopped`, and
+    how many races `racecheck` reported, of each right kernel the last. None: not run."""
+
+    def __init__(self, file: Path, seconds: float):
+        self.file = file
+        self.begin = time.monotonic()
+        self.deadline = self.begin + seconds
+        old = json.loads(file.read_text("utf-8")) if file.exists() else {"mutants": {}, "right": {}}
+        blank = {"wrong": None, "stopped": None, "racecheck": None}
+        self.data: dict[str, Any] = {
+            "provenance": {},
+            "launches": LAUNCHES,
+            "mutants": {name: {**blank, **old["mutants"].get(name, {})} for name in listed()},
+            "right": {name: {"racecheck": None, **old["right"].get(name, {})} for name in kernels()},
+        }
+
+    def lacking(self, part: str) -> list[str]:
+        """The kernels that a part has still to run, the controls first."""
+        mutants = self.data["mutants"]
+        if part == "launch":
+            return [name for name in mutants if mutants[name]["wrong"] is None]
+        names = [name for name, note in {**mutants, **self.data["right"]}.items() if note["racecheck"] is None]
+        return sorted(names, key=lambda name: name not in CONTROLS)
+
+    def settle(self, part: str, batch: list[str], went: Went) -> list[list[str]]:
+        """Note what a process came to; the batches of what others must run."""
+        notes = said_in_launches(batch, went) if part == "launch" else said_by_racecheck(batch, went)
+        unsaid = [name for name in batch if name not in went.said]
+        guilty = unsaid[:1] or batch * (len(batch) == 1)  # in which the process ended, where it did
+        again = [name for name in batch if name not in notes and name not in guilty]
+        if not went.late:
+            for name in guilty:
+                notes.setdefault(name, STOPPED[part])
+        for name, note in notes.items():
+            self.data["mutants" if name in MUTANTS else "right"][name].update(note)
+        self.say(f"{part}: {', '.join(batch)}{'' if went.whole else f' ({ENDED})'}; {len(self.lacking(part))} to go")
+        self.file.write_text(json.dumps(self.data, indent=1, ensure_ascii=False) + "\n", "utf-8")
+        if went.late or not again:
+            return []
+        return [again] if unsaid else [[name] for name in again]
+
+    def say(self, what: str) -> None:
+        """A line of progress."""
+        print(f"[{time.monotonic() - self.begin:.0f} s] {what}", file=sys.stderr, flush=True)
+
+
+def said_in_launches(batch: list[str], went: Went) -> dict[str, dict[str, Any]]:
+    """What became of each mutant that was launched."""
+    return {name: went.said[name][0] for name in batch if name in went.said}
+
+
+def said_by_racecheck(batch: list[str], went: Went) -> dict[str, dict[str, Any]]:
+    """What racecheck said of each kernel; its silence counts where the kernel ended and it could say all it had to."""
+    found = races_in("\n".join(went.lines), batch)
+    done = [name for name in batch if found[name] or (went.whole and name in went.said)]
+    return {name: {"racecheck": found[name] or (ENDED if went.said[name] == [False] else 0)} for name in done}
+
+
+def races_in(output: str, names: Iterable[str]) -> dict[str, int]:
+    """How many races racecheck reports of each kernel."""
+    lines = [line for line in output.splitlines() if "Race reported" in line]
+    found = Counter(name for line in lines for name in set(re.findall(r"k\d{4}k", line)))
+    return {name: found[called(name)] for name in names}
 
 
 # What runs in processes of its own.
@@ -76,22 +161,30 @@ def is_harmless(made: Wrong) -> bool:
 def launch(names: list[str]) -> None:
     """Launch mutants and print a line of JSON for each: how many results were wrong, how many launches stopped."""
     for name in names:
-        wrong = stopped = 0
         kernel = _renamed(name).kernel
-        for _ in range(LAUNCHES):
-            case = _case(name).with_kernel(kernel)
-            run = case.run(on="gpu")
-            stopped += run.deadlock is not None or run.fault is not None
-            wrong += not case.is_right()
-        print(json.dumps([name, {"wrong": wrong, "stopped": stopped}]), flush=True)
+        went = [_launched(name, kernel) for _ in range(LAUNCHES)]
+        _say(name, {"wrong": sum(not right for _, right in went), "stopped": sum(not ended for ended, _ in went)})
 
 
 def launch_few(names: list[str]) -> None:
-    """Launch kernels a few times each, for racecheck to look at."""
+    """Launch kernels a few times each, for racecheck to look at; print a line of JSON for each: whether all ended."""
     for name in names:
         kernel = _renamed(name).kernel
-        for _ in range(CHECKED):
-            _case(name).with_kernel(kernel).run(on="gpu")
+        ended = [_launched(name, kernel)[0] for _ in range(CHECKED)]
+        _say(name, all(ended))
+
+
+def _launched(name: str, kernel: Any) -> tuple[bool, bool]:
+    """Whether a launch with fresh arguments ended by itself, and whether its result is right."""
+    case = _case(name).with_kernel(kernel)
+    run = case.run(on="gpu")
+    if run.fault is not None:
+        sys.exit(str(run.fault))  # the GPU is lost to this process
+    return run.deadlock is None, bool(case.is_right())
+
+
+def _say(*piece: Any) -> None:
+    print(json.dumps(piece), flush=True)
 
 
 def _case(name: str) -> Case:
@@ -110,50 +203,6 @@ def called(name: str) -> str:
     return f"k{[*MUTANTS, *CASES].index(name):04}k"
 
 
-# Processes.
-
-
-def _in_processes(task: str, names: list[str]) -> Iterator[tuple[str, Any]]:
-    with ThreadPoolExecutor(PROCESSES) as pool:
-        for part in pool.map(lambda part: list(_one_after_the_other(task, part)), _parts(names)):
-            yield from part
-
-
-def _one_after_the_other(task: str, names: list[str]) -> Iterator[tuple[str, Any]]:
-    """The lines of JSON for these kernels; where a process ends before its time, the rest in another one."""
-    while names:
-        done = _run([sys.executable, "-c", _CHILD.format(task=task), *names])
-        lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("[")]
-        yield from map(tuple, lines)
-        names = names[len(lines) :]
-        if names:
-            yield names[0], {"wrong": LAUNCHES, "stopped": LAUNCHES}
-            names = names[1:]
-
-
-def _under_racecheck(names: list[str]) -> str:
-    """What racecheck says about these kernels."""
-    command = ["compute-sanitizer", "--tool", "racecheck", "--print-limit", "100000", sys.executable, "-c"]
-    with ThreadPoolExecutor(PROCESSES) as pool:
-        done = pool.map(lambda part: _run([*command, _CHILD.format(task="launch_few"), *part]).stdout, _parts(names))
-        return "\n".join(done)
-
-
-def races_in(output: str, names: Iterable[str]) -> dict[str, int]:
-    """How many races racecheck reports of each kernel."""
-    lines = [line for line in output.splitlines() if "Race reported" in line]
-    found = Counter(name for line in lines for name in set(re.findall(r"k\d{4}k", line)))
-    return {name: found[called(name)] for name in names}
-
-
-def _run(command: list[str]) -> subprocess.CompletedProcess:
-    return subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, env={**os.environ})
-
-
-def _parts(names: list[str]) -> list[list[str]]:
-    """The names, dealt out to the processes."""
-    return [part for part in (names[i::PROCESSES] for i in range(PROCESSES)) if part]
-
-
 def _version_of_sanitizer() -> str:
-    return _run(["compute-sanitizer", "--version"]).stdout.strip().splitlines()[-1]
+    done = subprocess.run(["compute-sanitizer", "--version"], capture_output=True, text=True, timeout=60)
+    return done.stdout.strip().splitlines()[-1]
