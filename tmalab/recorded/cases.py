@@ -26,7 +26,16 @@ from tmalab.recorded.bulk_cases import REDUCTIONS, bulk_reduction, random_bulk_c
 from tmalab.recorded.case import Case
 from tmalab.recorded.copy_maps import any_mode, im2col, interleaved, small, tiled
 from tmalab.recorded.fault_cases import fault_cases, random_fault
-from tmalab.recorded.lesson_cases import fresh_pair, fresh_slice, fresh_tile, lesson_2, lesson_3, lesson_4
+from tmalab.recorded.lesson_cases import (
+    fresh_pair,
+    fresh_slice,
+    fresh_store,
+    fresh_tile,
+    lesson_2,
+    lesson_3,
+    lesson_4,
+    lesson_5,
+)
 from tmalab.recorded.map_cases import random_edit, random_map
 from tmalab.recorded.plain import AnyCase
 from tmalab.swizzle import PATTERNS
@@ -165,6 +174,7 @@ GROUPS = {
     "lesson-2": Group(lesson_2, fresh_tile),
     "lesson-3": Group(lesson_3, fresh_slice),
     "lesson-4": Group(lesson_4, fresh_pair),
+    "lesson-5": Group(lesson_5, fresh_store),
     "loads": Group(loads, load),
     "interleaved-loads": Group(lambda: drawn("interleaved load", interleaved_load, 300), interleaved_load),
     "im2col-loads": Group(lambda: drawn("im2col load", im2col_load, 300), im2col_load),
