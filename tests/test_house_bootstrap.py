@@ -228,3 +228,33 @@ def test_an_installed_tmalab_without_a_checkout_is_left_alone(tmp_path):
     code = "from tmalab import bootstrap; bootstrap.ensure('tmalab', []); print('unchanged')"
     result = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
     assert result.stdout == "unchanged\n"
+
+
+@pytest.mark.parametrize(("arguments", "needed"), [(["bench", "gemm"], False), (["verify"], False), (["lab"], True)])
+def test_what_measures_on_a_gpu_server_needs_no_notebook_packages(arguments, needed, monkeypatch):
+    from importlib import metadata
+
+    real = metadata.version
+
+    def version(name):
+        if name in bootstrap.NOTEBOOKS:
+            raise metadata.PackageNotFoundError(name)
+        return real(name)
+
+    monkeypatch.setattr(metadata, "version", version)
+    lacking = bootstrap.missing("tmalab", arguments)
+    assert {line.split(">")[0] for line in lacking} == (set(bootstrap.NOTEBOOKS) if needed else set())
+
+
+def test_commands_that_need_no_notebook_packages_import_none():
+    names = bootstrap.WITHOUT_NOTEBOOKS["tmalab"]
+    code = f"""
+import sys
+sys.modules.update(dict.fromkeys({bootstrap.NOTEBOOKS!r}))
+from tmalab.cli import main
+for name in {names!r}:
+    main([name, "--help"], standalone_mode=False)
+import tmalab.gpu.recorder, tmalab.gpu.verify, tmalab.gpu.timing_recorder, tmalab.bench.products
+"""
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=bootstrap.ROOT)
+    assert found.returncode == 0, found.stderr

@@ -26,6 +26,8 @@ OLDEST, NEWEST = (3, 11), (3, 13)
 LEARNERS, TESTS = "binder/requirements.txt", "tests/requirements.txt"  # pins; the tests' hold the learners' as well
 LOCKS = {"tmalab": LEARNERS, "grader": LEARNERS, "tests": TESTS}  # command: its pins
 EXTRAS = {"tests": ("classroom", "docs", "test")}  # command: the extras of pyproject.toml that it needs
+WITHOUT_NOTEBOOKS = {"tmalab": ("bench", "map", "record", "verdicts", "verify")}  # what may run on a bare GPU server
+NOTEBOOKS = ("anywidget", "ipywidgets", "jupyterlab")  # requirements that those do not have
 TRIED = "TMALAB_BOOTSTRAPPED"  # set in the command that starts again, so that it never does so for ever
 
 
@@ -43,7 +45,7 @@ def ensure(command: str, arguments: Sequence[str]) -> None:
         return
     try:
         check_version(sys.version_info[:2])
-        lacking = missing(command)
+        lacking = missing(command, arguments)
         if not lacking:
             return
         if tried == command:
@@ -65,19 +67,23 @@ def check_version(version: tuple[int, int]) -> None:
         )
 
 
-def missing(command: str) -> list[str]:
+def missing(command: str, arguments: Sequence[str] = ()) -> list[str]:
     """What this Python lacks to run a command: the requirements of pyproject.toml that are absent or out of range.
 
-    Requirements with a marker exist on some platforms only; the command works without them.
+    Requirements with a marker exist on some platforms only; the command works without them. What measures and records
+    works without those of the notebooks.
     """
     import tomllib  # since Python 3.11, which check_version has seen to
     from importlib import metadata
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     extras = (project["optional-dependencies"][extra] for extra in EXTRAS.get(command, ()))
+    spared = NOTEBOOKS if set(arguments[:1]) & set(WITHOUT_NOTEBOOKS.get(command, ())) else ()
     lacking = []
     for line in (line for lines in (project["dependencies"], *extras) for line in lines if ";" not in line):
         name = re.split(r"[<>=]", line)[0]
+        if name in spared:
+            continue
         try:
             satisfied = in_range(metadata.version(name), line[len(name) :])
         except metadata.PackageNotFoundError:

@@ -1,7 +1,8 @@
 """Matrix products of bf16: this project's kernels, cuBLAS through PyTorch, and Triton, on the same random matrices.
 
 `measure_gemm` compares the best kernel of the ladder with the others over many shapes, `measure_ladder` every step at
-one, `measure_tiles` the shapes of tiles among which the best kernel is chosen. Results are checked against a float32 product: the error's norm is below 3e-3 of the result's, no poison is left.
+one, `measure_tiles` the shapes of tiles among which the best kernel is chosen. Results are checked against a float32
+product: the error's norm is below 3e-3 of the result's, no poison is left.
 """
 
 from __future__ import annotations

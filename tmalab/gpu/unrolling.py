@@ -1,12 +1,12 @@
 """Which loops are written out: those that name registers by their counter; and not those that wait for barriers.
 
-Registers have no addresses, so `acc[i]` needs a loop that is written out. The compiler would leave it as it is, since it
-is long, and could not name the register. So the latch of every loop with such a read gets what `#pragma unroll` is to a
-C++ compiler: metadata that asks for all of it. A loop whose number of rounds is not known when the kernel is compiled
-stays a loop.
+Registers have no addresses, so `acc[i]` needs a loop that is written out. The compiler would leave it as it is, since
+it is long, and could not name the register. So the latch of every loop with such a read gets what `#pragma unroll` is
+to a C++ compiler: metadata that asks for all of it. A loop whose number of rounds is not known when the kernel is
+compiled stays a loop.
 
 A loop that waits for a barrier in each round is, where that number is not known, never written out four times over:
-rounds that begin with a wait overlap with nothing, and an SM has to fetch all that code before a short kernel can begin.
+rounds that begin with a wait overlap with nothing, and all that code must be fetched before a short kernel can begin.
 
 >>> from tmalab.gpu.unrolling import unrolled
 >>> print(unrolled('''define void @"k"() {

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tmalab import kernel, ptx
-from tmalab.gpu.compile import compile_kernel
+from tmalab.gpu.compile import compile_kernel, rolled
 from tmalab.gpu.errors import CompileError
 from tmalab.gpu.unrolling import unrolled
 
@@ -89,3 +89,39 @@ def test_loops_that_read_no_register_by_their_counter_are_left_as_they_are():
     assert unrolled(outside) == outside
     inside = ir.replace("loop:\n", f"loop:\n{read}")
     assert unrolled(inside).count("llvm.loop.unroll.full") == 1
+
+
+def test_a_loop_that_waits_is_never_written_out_several_times():
+    """The compiler's own choice would be four rounds, and one more loop for the rest: five waits."""
+
+    @kernel
+    def waiting(out, n):
+        full = ptx.mbarrier_array(1)
+        for step in range(n):
+            ptx.mbarrier_wait_parity(full[0], step % 2)
+            out[step] = 1
+
+    compiled = compile_kernel(waiting.function, (OUT, 9))
+    assert len(re.findall(r"mbarrier\.try_wait", compiled.ptx)) == 1
+    assert len(re.findall(r"SYNCS\.PHASECHK", compiled.sass)) == 2  # ptxas puts the first try before the loop
+
+
+def test_a_loop_with_a_known_number_of_waits_is_the_compilers():
+    @kernel
+    def twice(out):
+        full = ptx.mbarrier_array(2)
+        for stage in range(2):
+            ptx.mbarrier_wait_parity(full[stage], 0)
+        out[0] = 1
+
+    assert len(re.findall(r"mbarrier\.try_wait", text_of(twice))) == 2
+
+
+def test_a_loop_without_waits_is_the_assemblers_to_write_out():
+    @kernel
+    def plain(out, n):
+        for i in range(n):
+            out[i] = i
+
+    text = text_of(plain, 9)
+    assert rolled(text) == text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tmalab.bench.command import recorded
 from tmalab.kernels import gemm, gemm_cluster
 from tmalab.kernels.gemm_tiles import SMS, TILES, Tile, choose
 from tmalab.launch import Device
@@ -24,6 +25,15 @@ def test_a_tile_fits_on_an_sm_with_its_ring_and_staging(tile):
 def test_the_chosen_tile_has_the_lowest_estimate(m, n, k):
     chosen = choose(m, n, k)
     assert all(chosen.cycles(m, n, k) <= tile.cycles(m, n, k) for tile in TILES)
+
+
+def test_the_chosen_tile_is_hardly_slower_on_an_h200_than_the_best_of_all():
+    found = recorded("tiles")
+    assert len(found["cases"]) == 8
+    for case in found["cases"]:
+        ratios = {name: made["ratio"] for name, made in case["contenders"].items() if name != case["reference"]}
+        assert set(ratios) == set(map(str, TILES))
+        assert ratios[str(choose(*case["case"]))] >= 0.98 * max(ratios.values()), case["case"]
 
 
 def test_a_small_product_gets_small_tiles_and_a_large_one_large_ones():
