@@ -88,7 +88,7 @@ class Kernel:
         on: str = "simulator",
         seed: int = 0,
         strict: bool = False,
-        trace: str = "last",
+        trace: str | bool = "last",
     ) -> Run:
         """Launch the kernel once and say how it went.
 
@@ -97,7 +97,8 @@ class Kernel:
         on                     "simulator", anywhere, or "gpu", a Hopper GPU
         seed                   which of the legal orders the simulator takes; the same seed repeats a run exactly
         strict                 also warn where the letter of PTX asks for more than common practice does
-        trace                  "last", the last 4,096 events of a simulated run, or "whole", all of them
+        trace                  "last", the last 4,096 events of a simulated run, or "whole" or True, all of them; True
+                               on a GPU: the first CTAs look at the clock at each event, and the run has a timeline
 
         Raises TypeError or ValueError for a launch that is no launch. What the kernel does wrong is in the Run.
         """
@@ -107,7 +108,8 @@ class Kernel:
         if on == "gpu":
             from tmalab.gpu.launch import run_on_gpu
 
-            return run_on_gpu(self, launch.grid, launch.block, launch.args, cluster=launch.cluster)
+            shape = launch.grid, launch.block, launch.args
+            return run_on_gpu(self, *shape, cluster=launch.cluster, trace=launch.trace == "whole")
         from tmalab.simulator import simulate
 
         return simulate(launch)
@@ -189,7 +191,7 @@ class Launch:
         cluster: Dim,
         seed: int,
         strict: bool,
-        trace: str = "last",
+        trace: str | bool = "last",
     ) -> Launch:
         """Check what a learner passed; TypeError or ValueError in one sentence."""
         grid, block, cluster = _triple("grid", grid), _triple("block", block), _triple("cluster", cluster)
@@ -202,6 +204,8 @@ class Launch:
             raise ValueError(text("kernel.seed", given=seed))
         if not isinstance(strict, (bool, np.bool_)):
             raise TypeError(text("kernel.strict", given=repr(strict)))
+        if trace is True:
+            trace = "whole"
         if trace not in TRACES:
             raise ValueError(text("kernel.trace", given=repr(trace)))
         return cls(kernel, grid, block, _arguments(kernel, args), cluster, int(seed), bool(strict), trace)

@@ -56,6 +56,7 @@ class Run:
     compiling: Callable[[], Exception | None] = field(default=lambda: None, compare=False)
     explaining: Callable[[Any, Any], Any] | None = field(default=None, compare=False)
     replaying: Callable[[type], Any] | None = field(default=None, compare=False)  # tmalab.simulator.again
+    measuring: Callable[[], Any] | None = field(default=None, compare=False)  # tmalab.gpu.measured_timeline
 
     @property
     def ok(self) -> bool:
@@ -107,11 +108,14 @@ class Run:
 
     @cached_property
     def timeline(self) -> Any:
-        """When things happened, by the time model of an H200: a tmalab.timing.Timeline; print its summary().
+        """When things happened: a tmalab.timing.Timeline; print its summary().
 
-        Made when it is first looked at, by running the kernel again. ValueError for a run that was not simulated,
+        Of a simulated run by the time model of an H200, made when it is first looked at, by running the kernel again;
+        of a run on a GPU with `trace=True` as its threads saw it on the clock. ValueError for a run on a GPU without,
         RuntimeError in one sentence while a constant that the model needs has not been measured.
         """
+        if self.measuring is not None:
+            return self.measuring()
         from tmalab.timing.model import timeline_of
 
         return timeline_of(self)

@@ -99,13 +99,13 @@ def _bounded(wait: re.Match) -> str:
         header=_HEADER.size,
         is_state=0 if by_parity else 1,
         widen="cvt.u64.u32" if by_parity else "mov.b64",
-        thread=_linear("tid", "ntid"),
-        cta=_linear("ctaid", "nctaid"),
+        thread=linear("tid", "ntid"),
+        cta=linear("ctaid", "nctaid"),
     )
     return wait[0] + give_up
 
 
-def _linear(index: str, size: str) -> str:
+def linear(index: str, size: str) -> str:
     """PTX for the linear index of this thread in its CTA, or of this CTA in its grid, into `index`."""
     lines = [f"mov.u32 index, %{index}.z;"]
     for axis in "yx":

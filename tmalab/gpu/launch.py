@@ -22,13 +22,17 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tmalab.faults import TmaFault
-from tmalab.gpu.bounded_waits import LIMIT_NS, SIZE, SYMBOL, Notes, fresh_notes, read_notes
+from tmalab.gpu.bounded_waits import LIMIT_NS, SIZE, SYMBOL, Notes, bound_waits, fresh_notes, read_notes
+from tmalab.gpu.clocked_ptx import SYMBOL as LOOKS
+from tmalab.gpu.clocked_ptx import clocked, read_looks, size_of
 from tmalab.gpu.compile import Compiled, compile_kernel
 from tmalab.gpu.deadlock import as_hazard, deadlock_of
 from tmalab.gpu.device import FAULTS, NOT_READY, DriverError, call, hopper, stop
 from tmalab.gpu.device_arrays import located
 from tmalab.gpu.errors import CompileError, GpuStopped, GpuUnavailable
+from tmalab.gpu.measured_timeline import timeline_of_looks
 from tmalab.gpu.memory import download, on_device, parameters
+from tmalab.gpu.ptxas import assembled
 from tmalab.run import Run
 from tmalab.texts import text
 
@@ -49,11 +53,13 @@ _LIKELY = {  # kind of fault: the rule that was most likely broken
 
 
 class Loaded(NamedTuple):
-    """A kernel in the driver: its handle, and the device address of the notes that its waits leave."""
+    """A kernel in the driver: its handle, and the device addresses of the notes that its waits leave, and of the looks
+    at the clock that it takes, if it does."""
 
     library: Any
     kernel: Any
     notes: int
+    looks: int = 0
 
 
 def run_on_gpu(
@@ -63,10 +69,12 @@ def run_on_gpu(
     args: Sequence[Any],
     cluster: Triple = (1, 1, 1),
     limit_ns: int = LIMIT_NS,
+    trace: bool = False,
 ) -> Run:
     """Launch once and wait for the end. Arrays change in place, unless the kernel faults.
 
     Sizes are CTAs and threads, x first; `limit_ns` is how long waits may fail before the launch counts as a deadlock.
+    `trace`: with looks at the clock, from which the run's timeline is made.
     Raises GpuUnavailable without a Hopper GPU, GpuStopped where this process has lost it.
     """
     gpu = hopper()
@@ -76,30 +84,41 @@ def run_on_gpu(
         compiled = compile_kernel(kernel.function, args, math.prod(block))
     except CompileError as error:
         return Run(on="gpu", compiling=lambda failed=error: failed)
-    loaded = _loaded(compiled)
+    threads = math.prod(block)
+    loaded = _loaded(compiled, threads if trace else None)
     check_fits(kernel.__name__, loaded.kernel, grid, block, cluster)
     try:
         with on_device(args) as layout:
             call("cuMemcpyHtoD", loaded.notes, fresh_notes(limit_ns), len(fresh_notes()))
+            if trace:
+                call("cuMemsetD8", loaded.looks, 0, size_of(threads))
             _launch(loaded.kernel, grid, block, cluster, parameters(args, layout))
             _finish(limit_ns)
             download(layout)
             notes = _notes(loaded)
+            looks = read_looks(_memory(loaded.looks, size_of(threads)), threads) if trace else None
     except DriverError as error:
         if error.code not in FAULTS:
             raise
         return Run(on="gpu", fault=fault_of(kernel.__name__, FAULTS[error.code]))
-    if not notes.count:
-        return Run(on="gpu")
-    deadlock = deadlock_of(notes, math.prod(block))
-    return Run(on="gpu", deadlock=deadlock, hazards=[as_hazard(deadlock)])
+    run = Run(on="gpu", measuring=None if looks is None else lambda: timeline_of_looks(looks))
+    if notes.count:
+        run.deadlock = deadlock_of(notes, threads)
+        run.hazards = [as_hazard(run.deadlock)]
+    return run
 
 
 @lru_cache(maxsize=32)
-def _loaded(compiled: Compiled) -> Loaded:
-    library, kernel = load(compiled.bounded_cubin, compiled.name)
+def _loaded(compiled: Compiled, looking: int | None = None) -> Loaded:
+    """A kernel with bounded waits; `looking`: and with looks at the clock, for CTAs of so many threads."""
+    if looking is None:
+        cubin = compiled.bounded_cubin
+    else:
+        cubin = assembled(bound_waits(clocked(compiled.ptx, looking)), compiled.name).cubin
+    library, kernel = load(cubin, compiled.name)
     notes, _ = call("cuLibraryGetGlobal", library, SYMBOL.encode())
-    return Loaded(library, kernel, int(notes))
+    looks = 0 if looking is None else call("cuLibraryGetGlobal", library, LOOKS.encode())[0]
+    return Loaded(library, kernel, int(notes), int(looks))
 
 
 def load(cubin: bytes, name: str) -> tuple[Any, Any]:
@@ -172,9 +191,13 @@ def _finish(limit_ns: int) -> None:
 
 
 def _notes(loaded: Loaded) -> Notes:
-    memory = ctypes.create_string_buffer(SIZE)
-    call("cuMemcpyDtoH", ctypes.addressof(memory), loaded.notes, SIZE)
-    return read_notes(memory.raw)
+    return read_notes(_memory(loaded.notes, SIZE))
+
+
+def _memory(address: int, size: int) -> bytes:
+    memory = ctypes.create_string_buffer(size)
+    call("cuMemcpyDtoH", ctypes.addressof(memory), address, size)
+    return memory.raw
 
 
 def fault_of(kernel: str, kind: str) -> TmaFault:

@@ -13,7 +13,7 @@ from tmalab.timing.micro.benchmark import EVENT, Benchmark
 
 COLUMNS = 64  # 16-bit numbers in a row of 128 bytes
 SMALL_ROWS, AT_ONCE = 8, 8  # copies of 1 KiB that are issued in a row
-RING_ROWS, RING_STAGES = 128, 12  # tiles of 16 KiB, 192 KiB of them in flight
+RING_ROWS, RING_STAGES, FEW_STAGES = 128, 12, 2  # tiles of 16 KiB, 192 KiB of them in flight, or 32
 LATENCY_ROWS = (8, 16, 32, 64, 128, 256)  # 1 to 32 KiB
 
 
@@ -96,41 +96,55 @@ def multicasts(out, turns, start, tensor_map):
     ptx.barrier_cluster_wait()
 
 
-@kernel
-def ring(out, turns, start, tensor_map, limit):
-    """Loads of 16 KiB, 12 of them in flight, each CTA at tiles of its own; after `limit` rows it begins anew."""
-    tiles = cuda.shared.array((RING_STAGES, RING_ROWS, COLUMNS), np.uint16, alignment=1024)
-    bar = ptx.mbarrier_array(RING_STAGES)
-    rows = cuda.gridDim.x * RING_ROWS
-    if cuda.threadIdx.x == 0:
-        for stage in range(RING_STAGES):
-            ptx.mbarrier_init(bar[stage], 1)
-        ptx.fence_mbarrier_init()
-        row = start + cuda.blockIdx.x * RING_ROWS
-        begin = ptx.clock64()
-        for stage in range(RING_STAGES):
-            ptx.mbarrier_arrive_expect_tx(bar[stage], RING_ROWS * COLUMNS * 2)
-            ptx.cp_async_bulk_tensor_2d(tiles[stage], tensor_map, 0, row, bar[stage])
-            row = (row + rows) % limit
-        stage = 0
-        parity = 0
-        for _ in range(turns):
-            ptx.mbarrier_wait_parity(bar[stage], parity)
-            ptx.mbarrier_arrive_expect_tx(bar[stage], RING_ROWS * COLUMNS * 2)
-            ptx.cp_async_bulk_tensor_2d(tiles[stage], tensor_map, 0, row, bar[stage])
-            row = (row + rows) % limit
-            stage += 1
-            if stage == RING_STAGES:
-                stage = 0
-                parity ^= 1
-        for _ in range(RING_STAGES):
-            ptx.mbarrier_wait_parity(bar[stage], parity)
-            stage += 1
-            if stage == RING_STAGES:
-                stage = 0
-                parity ^= 1
-        if cuda.blockIdx.x == 0:
-            out[0] = ptx.clock64() - begin
+@cache
+def ring(stages: int) -> Kernel:
+    """Loads of 16 KiB, so many of them in flight, each CTA at tiles of its own, or all at the same; after `limit` rows
+    it begins anew."""
+
+    @kernel
+    def loads(out, turns, start, tensor_map, limit, own):
+        tiles = cuda.shared.array((stages, RING_ROWS, COLUMNS), np.uint16, alignment=1024)
+        bar = ptx.mbarrier_array(stages)
+        rows = RING_ROWS
+        first = start
+        if own:
+            rows *= cuda.gridDim.x
+            first += cuda.blockIdx.x * RING_ROWS
+        if cuda.threadIdx.x == 0:
+            for stage in range(stages):
+                ptx.mbarrier_init(bar[stage], 1)
+            ptx.fence_mbarrier_init()
+            row = first
+            begin = ptx.clock64()
+            for stage in range(stages):
+                ptx.mbarrier_arrive_expect_tx(bar[stage], RING_ROWS * COLUMNS * 2)
+                ptx.cp_async_bulk_tensor_2d(tiles[stage], tensor_map, 0, row, bar[stage])
+                row += rows
+                if row >= limit:
+                    row = first
+            stage = 0
+            parity = 0
+            for _ in range(turns):
+                ptx.mbarrier_wait_parity(bar[stage], parity)
+                ptx.mbarrier_arrive_expect_tx(bar[stage], RING_ROWS * COLUMNS * 2)
+                ptx.cp_async_bulk_tensor_2d(tiles[stage], tensor_map, 0, row, bar[stage])
+                row += rows
+                if row >= limit:
+                    row = first
+                stage += 1
+                if stage == stages:
+                    stage = 0
+                    parity ^= 1
+            for _ in range(stages):
+                ptx.mbarrier_wait_parity(bar[stage], parity)
+                stage += 1
+                if stage == stages:
+                    stage = 0
+                    parity ^= 1
+            if cuda.blockIdx.x == 0:
+                out[0] = ptx.clock64() - begin
+
+    return loads
 
 
 @kernel
@@ -176,19 +190,26 @@ def store_latency(rows: int, reads: bool) -> Kernel:
 
 
 @kernel
-def store_ring(out, turns, start, tensor_map):
-    """Stores of 16 KiB, four of them in flight."""
+def store_ring(out, turns, start, tensor_map, limit):
+    """Stores of 16 KiB, four of them in flight, each CTA to tiles of its own; after `limit` rows it begins anew."""
     tile = cuda.shared.array((RING_ROWS, COLUMNS), np.uint16, alignment=1024)
     bar = ptx.mbarrier_array(1)
     if cuda.threadIdx.x == 0:
-        fill(tile, tensor_map, start, RING_ROWS * COLUMNS * 2, bar[0])
+        rows = cuda.gridDim.x * RING_ROWS
+        first = start + cuda.blockIdx.x * RING_ROWS
+        fill(tile, tensor_map, first, RING_ROWS * COLUMNS * 2, bar[0])
+        row = first
         begin = ptx.clock64()
-        for i in range(turns):
-            ptx.cp_async_bulk_tensor_2d_store(tensor_map, 0, start + i * RING_ROWS, tile)
+        for _ in range(turns):
+            ptx.cp_async_bulk_tensor_2d_store(tensor_map, 0, row, tile)
             ptx.cp_async_bulk_commit_group()
             ptx.cp_async_bulk_wait_group_read(3)
+            row += rows
+            if row >= limit:
+                row = first
         ptx.cp_async_bulk_wait_group(0)
-        out[0] = ptx.clock64() - begin
+        if cuda.blockIdx.x == 0:
+            out[0] = ptx.clock64() - begin
 
 
 def _tensor(rows: int):
@@ -201,8 +222,16 @@ def _tensor(rows: int):
     return make
 
 
-def _ring(memory: int) -> tuple[TensorMap, int]:
+def _tiles(memory: int) -> tuple[TensorMap, int]:
     return *_tensor(RING_ROWS)(memory), memory // (COLUMNS * 2)
+
+
+def _own_tiles(memory: int) -> tuple[TensorMap, int, int]:
+    return *_tiles(memory), 1
+
+
+def _common_tiles(memory: int) -> tuple[TensorMap, int, int]:
+    return *_tiles(memory), 0
 
 
 _SIZES = [(rows, f"{rows * COLUMNS * 2 // 1024}k") for rows in LATENCY_ROWS]
@@ -218,14 +247,19 @@ COPIES = (
         for rows, size in _SIZES
     ),
     Benchmark("multicast", multicasts, 64, cluster=2, grid=2, data=_tensor(RING_ROWS), memory=1 << 22),
-    Benchmark("load_ring", ring, 512, data=_ring, memory=1 << 24),
-    Benchmark("load_ring_l2", ring, 64, EVENT, grid=0, data=_ring, memory=1 << 24),
-    Benchmark("load_ring_device", ring, 400, EVENT, grid=0, data=_ring, memory=1 << 31),
+    Benchmark("load_ring", ring(RING_STAGES), 512, data=_own_tiles, memory=1 << 24),
+    Benchmark("load_ring_l2", ring(RING_STAGES), 256, EVENT, grid=0, data=_own_tiles, memory=1 << 24),
+    Benchmark("load_ring_common", ring(RING_STAGES), 256, EVENT, grid=0, data=_common_tiles, memory=1 << 24),
+    Benchmark("load_ring_device", ring(RING_STAGES), 400, EVENT, grid=0, data=_own_tiles, memory=1 << 31),
+    Benchmark("load_few_l2", ring(FEW_STAGES), 256, EVENT, grid=0, data=_own_tiles, memory=1 << 24),
+    Benchmark("load_few_device", ring(FEW_STAGES), 400, EVENT, grid=0, data=_own_tiles, memory=1 << 31),
     Benchmark("store_issue", store_issues, 32, data=_tensor(SMALL_ROWS)),
     *(
         Benchmark(f"store_{what}_{size}", store_latency(rows, what == "read"), 64, data=_tensor(rows), memory=1 << 22)
         for what in ("read", "written")
         for rows, size in (_SIZES[0], _SIZES[4])
     ),
-    Benchmark("store_ring", store_ring, 512, data=_tensor(RING_ROWS), memory=1 << 24),
+    Benchmark("store_ring", store_ring, 512, data=_tiles, memory=1 << 24),
+    Benchmark("store_ring_l2", store_ring, 256, EVENT, grid=0, data=_tiles, memory=1 << 24),
+    Benchmark("store_ring_device", store_ring, 400, EVENT, grid=0, data=_tiles, memory=1 << 31),
 )

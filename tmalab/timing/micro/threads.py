@@ -6,11 +6,12 @@ import numpy as np
 from numba import cuda
 
 from tmalab import kernel, ptx
-from tmalab.timing.micro.benchmark import EVENT, WAVES, Benchmark
+from tmalab.timing.micro.benchmark import CLOCK, EVENT, WAVES, Benchmark
 
 WORDS = 1024  # of shared memory, of 4 bytes
 SLEEPER_BYTES = 200 * 1024  # of shared memory: so that no two CTAs fit on an SM
 LINE = 32  # int32 in a line of 128 bytes
+WIDTH = 256  # int32 in a row of the matrix that threads write to
 
 
 @kernel
@@ -208,6 +209,34 @@ def global_chase(out, turns, start, chain):
 
 
 @kernel
+def line_writes(out, turns, start, target):
+    """Stores of 8 warps to global memory, each of a whole line of 128 bytes."""
+    tid = cuda.threadIdx.x
+    row = (cuda.blockIdx.x * 8 + tid // 32) * 8
+    column = tid % 32 + start
+    begin = ptx.clock64()
+    for i in range(turns):
+        target[row + (i & 7), column] = i
+    end = ptx.clock64()
+    if cuda.grid(1) == 0:
+        out[0] = end - begin
+
+
+@kernel
+def fragment_writes(out, turns, start, target):
+    """The same, the lanes of a warp as the accumulators of a wgmma lie: in 8 rows, 4 numbers apart by 2 in each."""
+    tid = cuda.threadIdx.x
+    row = (cuda.blockIdx.x * 8 + tid // 32) * 8 + tid % 32 // 4
+    column = tid % 4 * 2 + start
+    begin = ptx.clock64()
+    for i in range(turns):
+        target[row, column + (i & 1) + (i & 6) * 4] = i
+    end = ptx.clock64()
+    if cuda.grid(1) == 0:
+        out[0] = end - begin
+
+
+@kernel
 def nothing(out, turns, start):
     """A launch that does nothing."""
 
@@ -232,6 +261,11 @@ def _chain(memory: int) -> tuple[np.ndarray]:
     return (chain,)
 
 
+def _rows(memory: int) -> tuple[np.ndarray]:
+    """Rows of 1 KiB, as a matrix has them."""
+    return (np.zeros((memory // (4 * WIDTH), WIDTH), np.int32),)
+
+
 THREADS = (
     Benchmark("clock", both_clocks, 1 << 15),
     Benchmark("launch", nothing, 0, EVENT),
@@ -250,4 +284,9 @@ THREADS = (
     Benchmark("shared_conflicts", shared_conflicts, 256, block=1024),
     Benchmark("global_chase_l2", global_chase, 1024, data=_chain, memory=1 << 22),
     Benchmark("global_chase_device", global_chase, 1024, data=_chain, memory=1 << 26, cold=True),
+    *(
+        Benchmark(f"{name}{where}", made, 1024, how, 256, grid=grid, data=_rows, memory=132 * 64 * 4 * WIDTH)
+        for name, made in (("line_writes", line_writes), ("fragment_writes", fragment_writes))
+        for where, how, grid in (("", CLOCK, 1), ("_all", EVENT, 0))
+    ),
 )
