@@ -2,7 +2,8 @@
 
 Shows      roles: a producer that waits for empty stages and fills them, consumers that wait for full ones and empty
            them; registers handed from the one to the others; one arrive for a whole warpgroup, after its wgmma wait.
-Differs    from gemm_pipelined: whoever multiplies never issues a load, so neither waits for the other's work.
+Differs    from gemm_pipelined: whoever multiplies never issues a load, so neither waits for the other's work; the
+           registers that the producer hands on hold a tile twice as wide, for which a quarter less must come.
 Run        python -m tmalab.kernels.gemm_warp_specialized            (simulator)
            python -m tmalab.kernels.gemm_warp_specialized --on gpu   (Hopper)
 """
@@ -19,7 +20,7 @@ from tmalab.kernels.command import Shown, main
 from tmalab.kernels.gemm import BYTES_8_ROWS, NEXT_K, bf16_map, shown, small_integers, store_accumulator
 
 CONSUMERS = 2  # warpgroups, of 64 rows each
-BM, BN, BK = 64 * CONSUMERS, 128, 64
+BM, BN, BK = 64 * CONSUMERS, 256, 64
 STAGE_BYTES = (BM + BN) * BK * 2
 STAGES = 4
 THREADS = 128 * (1 + CONSUMERS)
@@ -59,14 +60,14 @@ def gemm_warp_specialized(a_map, b_map, c, k):
                     parity ^= 1
     else:
         ptx.setmaxnreg_inc(232)
-        acc = ptx.wgmma_zero_128()
+        acc = ptx.wgmma_zero_256()
         for _ in range(steps):
             ptx.mbarrier_wait_parity(full[stage], parity)
             desc_a = ptx.wgmma_descriptor(a[stage, warpgroup * 64 :], Swizzle.B128, BYTES_8_ROWS)
             desc_b = ptx.wgmma_descriptor(b[stage], Swizzle.B128, BYTES_8_ROWS)
             ptx.wgmma_fence()
             for i in range(BK // 16):
-                acc = ptx.wgmma_m64n128k16_f32_bf16(acc, desc_a + i * NEXT_K, desc_b + i * NEXT_K, 1)
+                acc = ptx.wgmma_m64n256k16_f32_bf16(acc, desc_a + i * NEXT_K, desc_b + i * NEXT_K, 1)
             ptx.wgmma_commit_group()
             ptx.wgmma_wait_group(0)
             if tid % 128 == 0:
@@ -88,7 +89,7 @@ def launch_of(a: Any, b: Any, c: Any) -> dict[str, Any]:
 def demonstrate(on: str) -> list[Shown]:
     """More steps than stages, and a single one."""
     results = []
-    for m, n, k in ((128, 128, 448), (136, 120, 40)):
+    for m, n, k in ((128, 256, 448), (136, 248, 40)):
         a, b, c = small_integers(m, k, 1), small_integers(n, k, 2), np.zeros((m, n), np.uint16)
         how = launch_of(a, b, c)
         run = how.pop("kernel").run(on=on, **how)
