@@ -8,7 +8,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from grader.exercises import maps
+from grader.exercises import maps, maps_numbers
 from grader.exercises.maps_broken import LETTERS, RULES, broken_maps
 from grader.exercises.maps_cases import each_cases, patch_cases, row_cases
 from grader.judges.kernels import _against_recording
@@ -88,24 +88,26 @@ def test_a_kernel_that_takes_its_map_from_memory_is_compared_with_the_recording_
 
 @pytest.mark.parametrize("seed", range(12))
 def test_bytes_are_those_that_a_map_credits_and_of_every_rank(seed):
-    asked = maps.counts_questions(seed)
+    asked = maps_numbers.counts_questions(seed)
     assert [len(box) for _, _, box, _, _ in asked] == [1, 2, 3, 4, 5]
     for kind, sizes, box, steps, at in asked:
         size = DataType[kind].size
         pitches = np.cumprod((size, *sizes[:-1]))[1:]
         tensor_map = TensorMap(DataType[kind], 0x1000, sizes, [int(pitch) for pitch in pitches], box, steps)
         image = reference.load(tensor_map, at, np.ones(size * int(np.prod(sizes)), np.uint8))
-        assert image.transaction_bytes == np.prod(maps.delivered(box, steps)) * size
-        assert np.count_nonzero(image.data) == maps.bytes_inside(kind, sizes, box, steps, at)
+        assert image.transaction_bytes == np.prod(maps_numbers.delivered(box, steps)) * size
+        assert np.count_nonzero(image.data) == maps_numbers.bytes_inside(kind, sizes, box, steps, at)
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_the_last_pixel_is_that_of_the_walk_which_the_h200_takes(seed):
-    for (cols, rows, images), low, high, pixels, at in maps.column_questions(seed):
+    for (cols, rows, images), low, high, pixels, at in maps_numbers.column_questions(seed):
         dims, strides = (16, cols, rows, images), (64, 64 * cols, 64 * cols * rows)
         columns = TensorMap.im2col(DataType.FLOAT32, 0x1000, dims, strides, low, high, 16, pixels)
         ends = (cols - 1 + high[0], rows - 1 + high[1])
-        assert maps.last_pixel(low, ends, pixels, at) == tuple(int(along[-1]) for along in walk(columns, (0, *at)))
+        assert maps_numbers.last_pixel(low, ends, pixels, at) == tuple(
+            int(along[-1]) for along in walk(columns, (0, *at))
+        )
 
 
 def test_each_map_breaks_the_rule_of_its_letter_and_no_other():
