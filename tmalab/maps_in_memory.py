@@ -33,6 +33,13 @@ class MapRows(np.ndarray):
 
     maps: tuple[TensorMap, ...] = ()
 
+    def copy(self, order="C"):
+        """Rows of their own of the same maps, which a launch knows as these."""
+        return map_rows(self.maps) if self.maps else super().copy(order)
+
+    def __reduce__(self):
+        return (map_rows, (self.maps,)) if self.maps else super().__reduce__()
+
 
 def map_rows(maps: Iterable[TensorMap]) -> MapRows:
     """The maps as rows of 128 bytes each. TypeError, in one sentence, where one has no array."""

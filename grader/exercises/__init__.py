@@ -7,7 +7,7 @@ from importlib import import_module
 
 from grader.exercise import Exercise
 
-NOTEBOOKS = ("copy_2d", "swizzle", "grouping", "mbarrier", "stores")
+NOTEBOOKS = ("copy_2d", "swizzle", "grouping", "mbarrier", "stores", "maps")
 
 
 @lru_cache(maxsize=1)

@@ -21,6 +21,7 @@ from grader.report import number as written
 from grader.runner import current
 from grader.source import KernelSource, NoSource
 from grader.texts import text
+from tmalab.maps_in_memory import MapRows, map_rows
 
 SEEDS = 20  # orders in which copies land and threads run
 SECONDS = 1.5  # after which no further order is tried: a check answers in less than five
@@ -46,6 +47,8 @@ class Case:
     """What must be written where the load has left `image` (uint8) in shared memory; by default the image itself."""
     also: tuple[tuple[int, ...], ...] = ()
     """Coordinates of further loads through the same map; `out_of` gets all their images, one behind the other."""
+    row: int = 0
+    """Where the first argument is rows of maps: the one through which these loads are made."""
     stores: str = ""
     """Of a kernel that stores: "store" or "add", what it does at `coordinates` and `also`."""
     source_of: Callable[[Sequence[np.ndarray]], Sequence[Argument]] | None = None
@@ -214,11 +217,15 @@ def _against_recording(source: KernelSource, case: Case, task: KernelTask) -> Fi
 
 
 def _loads_against_recording(source: KernelSource, case: Case, task: KernelTask) -> Finding:
-    tensor_map, *others = case.arguments
+    maps, *others = case.arguments
+    tensor_map = maps.maps[case.row] if isinstance(maps, MapRows) else maps
     loads = [recorded_load(tensor_map, at, case.shared_address) for at in (case.coordinates, *case.also)]
     expected = case.out_of(np.concatenate([load.image for load in loads]))
     recorded = replace(loads[0], image=np.frombuffer(expected.tobytes(), np.uint8))
-    return _compared(source, [tensor_map.bind(recorded.tensor), *others], recorded, task)
+    found = tensor_map.bind(recorded.tensor)
+    if isinstance(maps, MapRows):
+        found = map_rows([*maps.maps[: case.row], found, *maps.maps[case.row + 1 :]])
+    return _compared(source, [found, *others], recorded, task)
 
 
 def _stores_against_recording(source: KernelSource, case: Case, task: KernelTask) -> Finding:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.exercises import grouping, mbarrier, stores, swizzle
+from grader.exercises import grouping, maps, mbarrier, stores, swizzle
 from grader.percent import parse
 from tests.lessons import COURSE
 from tmalab import DataType, Swizzle, TensorMap
@@ -21,7 +21,7 @@ def lesson(assignment: str, name: str) -> dict[str, Any]:
     """What a lesson's setup and the cell with its hunted kernels define."""
     scope: dict[str, Any] = {}
     for cell in parse((COURSE / "source" / assignment / f"{name}.py").read_text("utf-8")):
-        if cell.id in ("setup", "hunt-kernels", "hangs-kernels"):
+        if cell.id in ("setup", "each-setup", "hunt-kernels", "hangs-kernels"):
             file = f"<{assignment} {cell.id}>"
             linecache.cache[file] = (len(cell.source), None, [f"{line}\n" for line in cell.source.splitlines()], file)
             exec(compile(cell.source, file, "exec"), scope)
@@ -60,6 +60,18 @@ def stores_run(bug: str, tiles: int = 1, columns: int = 32, seed: int = 0):
     tensor_map = TensorMap(DataType.INT32, 0x10000000, (columns, 8 * tiles), (128,), (32, 8)).bind(stored)
     run = scope[bug].run(block=128, args=(source, tiles, tensor_map, stored.reshape(-1)), seed=seed)
     return run, stored == source
+
+
+def maps_run(bug: str, step: int = 1, seed: int = 0):
+    scope = lesson("06-maps", "maps")
+    photos, stack, wrote = scope["photos"], scope["stack"], np.full((2, 4, 4, 16), -1, np.float32)
+    if bug in ("bug_a", "bug_b"):
+        sizes, strides, box = scope["photo_map"].global_dim, scope["photo_map"].global_strides, (16, 4 * step, 4 * step, 1)
+        its_map = TensorMap(DataType.FLOAT32, 0x10000000, sizes, strides, box, (1, step, step, 1)).bind(photos)
+        run = scope[bug].run(block=64, args=(its_map, 1, 1, 3, wrote), seed=seed)
+        return run, wrote[:1] == photos[1:, 1 : 1 + 4 * step : step, 3 : 3 + 4 * step : step]
+    run = scope[bug].run(block=64, args=(scope["first_map"], scope["own"], stack, 1, 3, wrote), seed=seed)
+    return run, wrote == stack[:2, 1:5, 3:7]
 
 
 def test_swizzle_bug_a_begins_in_the_middle_of_the_pattern():
@@ -187,6 +199,34 @@ def test_stores_bug_e_is_right_where_rows_end_with_a_sector_and_overwrites_what_
     assert same.all()  # the two columns that are not the tensor's were written as well
 
 
+def test_maps_bug_a_exchanges_row_and_column():
+    run, same = maps_run("bug_a")
+    assert maps.CULPRITS["bug_a"] == "a"
+    assert run.ok
+    assert not same.any()
+
+
+def test_maps_bug_b_promises_what_the_steps_leave_out():
+    run, _ = maps_run("bug_b", step=2)
+    assert maps.CULPRITS["bug_b"] == "c"
+    assert run.hazards[0].name == "too-many-bytes"
+    assert "promised 4,096 bytes, delivered 1,024" in str(run)
+
+
+def test_maps_bug_c_does_not_release_its_edit():
+    run, _ = maps_run("bug_c")
+    assert maps.CULPRITS["bug_c"] == "d"
+    assert {hazard.name for hazard in run.hazards} == {"map-not-acquired"}
+    assert "missing: a release" in str(run)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_maps_bug_d_edits_a_map_that_is_in_use(seed):
+    run, _ = maps_run("bug_d", seed=seed)
+    assert maps.CULPRITS["bug_d"] == "f"
+    assert {hazard.name for hazard in run.hazards} == {"map-edited"}
+
+
 @pytest.mark.parametrize(
     ("hang", "letter", "name"),
     [
@@ -209,7 +249,13 @@ def test_a_hang_lacks_as_many_arrivals_of_full_as_its_check_holds_to_be_right(ha
     ("name", "letters"),
     [
         (name, "abcdef")
-        for name in ("02-swizzle/swizzle", "03-grouping/grouping", "04-mbarrier/mbarrier", "05-stores/stores")
+        for name in (
+            "02-swizzle/swizzle",
+            "03-grouping/grouping",
+            "04-mbarrier/mbarrier",
+            "05-stores/stores",
+            "06-maps/maps",
+        )
     ],
 )
 def test_each_letter_of_a_hunt_is_explained_in_the_lesson(name, letters):

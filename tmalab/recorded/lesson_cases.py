@@ -1,9 +1,9 @@
-"""Copies that the exercises of lessons 2 to 5 make, recorded as groups of their own.
+"""Copies that the exercises of lessons 2 to 6 make, recorded as groups of their own.
 
 Checks draw their variants among these, so that each can be shown beside what an H200 did.
 
->>> len(lesson_2()), len(lesson_3()), len(lesson_4()), len(lesson_5())
-(4, 32, 16, 15)
+>>> [len(lesson()) for lesson in (lesson_2, lesson_3, lesson_4, lesson_5, lesson_6)]
+[4, 32, 16, 15, 8]
 """
 
 from __future__ import annotations
@@ -31,6 +31,11 @@ STORED_ROWS, STORED_COLS = 8, 32  # of a tile of int32
 STORED_AT = ((32, 4), (80, 4), (32, 12), (80, 12))  # in 16 rows of 96 columns: inside, over each edge
 STORED_TILES, SUMMED, SUMMING_CTAS = 5, 128, 4  # of the ring; numbers of a row of sums, and CTAs that add to it
 EVEN = 1  # seed of a "counting" memory whose tiles hold even numbers: the exercises store their source doubled
+
+PHOTOS_SHAPE = 2, 10, 12, 16  # images, rows, columns, channels of fp32
+PATCH = 4  # rows and columns of a patch
+PATCHED_AT = ((0, 6, 3, 1), (0, -1, -1, 0), (0, 10, 8, 1), (0, 3, -2, 1))  # channel, column, row, image
+THINNED_AT = ((0, 3, 1, 1), (0, 0, 0, 0), (0, -1, 5, 1), (0, 8, -2, 0))
 
 
 def lesson_2() -> list[Case]:
@@ -86,6 +91,13 @@ def _tails() -> list[Case]:
     return [Case(name, "store", tm, at, 0, "counting", EVEN) for name, tm, at in places]
 
 
+def lesson_6() -> list[Case]:
+    """Patches of images, whole and of every second pixel: inside, over edges."""
+    places = [(f"patch at {at}", photos(), at) for at in PATCHED_AT]
+    places += [(f"every second pixel from {at}", photos(2), at) for at in THINNED_AT]
+    return [Case(name, "load", tm, at, 0, "counting", 0) for name, tm, at in places]
+
+
 def fresh_tile(draw: Random, number: int) -> Case:
     """A tile of lesson 2's tensor, anywhere."""
     corner = 4 * draw.randrange(-9, 26), draw.randrange(-33, 66)
@@ -114,6 +126,20 @@ def fresh_store(draw: Random, number: int) -> Case:
 def stored(rows: int, cols: int) -> TensorMap:
     """The map of a tensor that lesson 5 stores to."""
     return TensorMap(DataType.INT32, NOMINAL_ADDRESS, (cols, rows), (4 * cols,), (STORED_COLS, STORED_ROWS))
+
+
+def fresh_patch(draw: Random, number: int) -> Case:
+    """A patch of lesson 6's images, anywhere."""
+    corner = 4 * draw.randrange(-4, 5), draw.randrange(-5, 14), draw.randrange(-5, 12), draw.randrange(-1, 3)
+    return Case(f"patch {number}", "load", photos(draw.choice((1, 2))), corner, 0, "counting", 0)
+
+
+def photos(step: int = 1) -> TensorMap:
+    """The map of lesson 6's images: patches of every `step`-th pixel."""
+    images, rows, cols, channels = PHOTOS_SHAPE
+    strides = tuple(4 * channels * pixels for pixels in (1, cols, cols * rows))
+    box, steps = (channels, step * PATCH, step * PATCH, 1), (1, step, step, 1)
+    return TensorMap(DataType.FLOAT32, NOMINAL_ADDRESS, (channels, cols, rows, images), strides, box, steps)
 
 
 def grouped(data_type: DataType) -> TensorMap:

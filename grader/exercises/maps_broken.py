@@ -1,0 +1,157 @@
+"""Lesson 6's broken maps: ten from practice, each with the rule that it breaks, and four that are to be mended."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from grader.exercise import Finding, right, wrong
+from grader.judges.numbers import as_list, shown
+from grader.texts import text
+from tmalab import TensorMap, TensorMapError, reference
+from tmalab.data_types import NOMINAL_ADDRESS
+
+LETTERS = "abcdefghi"
+RULES = {  # letter: the rules of tmalab.tensor_map_rules that it stands for; of "i" none, the driver accepts it
+    "a": {"stride-multiple", "address-multiple"},
+    "b": {"box-row-multiple"},
+    "c": {"swizzle-span"},
+    "d": {"box-range"},
+    "e": {"box-bytes"},
+    "f": {"nan-fill"},
+    "g": {"stride-count"},
+    "h": {"element-stride-range"},
+    "i": set(),
+}
+ADDRESS = 0x1000
+
+
+def tiled(data_type: str, dims: tuple, strides: tuple, box: tuple, address: int = ADDRESS, **more: object) -> dict:
+    """The arguments of a map, as `tmalab map` reads them."""
+    arguments = {"data_type": data_type, "global_address": address, "global_dim": dims, "global_strides": strides}
+    return {**arguments, "box_dim": box, **more}
+
+
+def broken_maps(seed: int) -> list[tuple[str, dict[str, Any], str]]:
+    """What somebody wanted, the arguments, the letter of what is wrong; numbers and order drawn by the class seed."""
+    draw = random.Random(f"{seed} doctor")
+    odd, tall = draw.choice((100, 108, 116)), draw.choice((64, 96, 128))
+    narrow, long, every = draw.choice((2, 4)), draw.choice((384, 512)), draw.choice((12, 16))
+    maps = [
+        (
+            f"tiles of a matrix of {odd} fp16 columns, whose rows follow each other",
+            tiled("FLOAT16", (odd, tall), (2 * odd,), (64, 8)),
+            "a",
+        ),
+        (
+            "a matrix without its first fp16 column",
+            tiled("FLOAT16", (127, tall), (256,), (64, 8), ADDRESS + 2),
+            "a",
+        ),
+        (f"{narrow} fp16 columns of 64 rows", tiled("FLOAT16", (128, tall), (256,), (narrow, 64)), "b"),
+        ("64 rows of 64 fp32 columns, swizzled", tiled("FLOAT32", (256, tall), (1024,), (64, 64), swizzle="B128"), "c"),
+        (f"8 rows of {long} bytes", tiled("UINT8", (4096, tall), (4096,), (long, 8)), "d"),
+        ("256 rows of 256 fp32 columns, in one copy", tiled("FLOAT32", (4096, 4096), (16384,), (256, 256)), "e"),
+        (
+            "tiles of int32, with NaN where they hang over the edge",
+            tiled("INT32", (128, tall), (512,), (32, 8), oob_fill="NAN"),
+            "f",
+        ),
+        (
+            "4 rows of 4 pixels of an image of 10 rows, each of 12 pixels of 16 fp32 channels",
+            tiled("FLOAT32", (16, 12, 10), (64,), (16, 4, 4)),
+            "g",
+        ),
+        (
+            f"every {every}th row of a matrix, 8 of them",
+            tiled("FLOAT32", (64, 256), (256,), (64, 8 * every), element_strides=(1, every)),
+            "h",
+        ),
+        (
+            f"8 rows of 64 columns of a matrix with {tall} rows and 1,024 columns of fp16",
+            tiled("FLOAT16", (tall, 1024), (2048,), (8, 64)),
+            "i",
+        ),
+    ]
+    draw.shuffle(maps)
+    return maps
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a mended map must bring: the tensor's elements in all, its memory, and the tile at the origin (uint8)."""
+
+    tensor_bytes: int
+    memory: np.ndarray
+    tile: np.ndarray
+
+
+def wanted(memory: np.ndarray, tensor: np.ndarray, tile: np.ndarray) -> Wanted:
+    """From views of one memory."""
+    flat = np.ascontiguousarray(tile).view(np.uint8).ravel()
+    return Wanted(tensor.size * tensor.itemsize, memory.view(np.uint8).ravel(), flat)
+
+
+def _mended() -> dict[str, Wanted]:
+    padded = np.arange(64 * 104, dtype=np.uint16).reshape(64, 104)
+    columns = (np.arange(64 * 4096, dtype=np.uint32) * 2654435761 >> 24).astype(np.uint8).reshape(64, 4096)
+    steps = np.arange(256 * 64, dtype=np.float32).reshape(256, 64)
+    flipped = np.arange(64 * 1024, dtype=np.uint16).reshape(64, 1024)
+    return {
+        "padded": wanted(padded, padded[:, :100], padded[:8, :64]),
+        "long": wanted(columns, columns, columns[:8, :512]),
+        "steps": wanted(steps, steps[::16], steps[:128:16]),
+        "flipped": wanted(flipped, flipped, flipped[:8, :64]),
+    }
+
+
+MENDED = _mended()
+
+
+def judge_mended(answer: object) -> Finding:
+    """A point for each map that the driver takes and whose copy at the origin brings the tile that is wanted."""
+    given = as_list(answer, dict.fromkeys(MENDED))
+    if isinstance(given, str):
+        return wrong("maps", len(MENDED), given, "form")
+    reasons = {name: _why_not(arguments, MENDED[name]) for name, arguments in zip(MENDED, given, strict=True)}
+    misses = {name: reason for name, reason in reasons.items() if reason}
+    if not misses:
+        return right("maps", len(MENDED), text("maps.mended", count=len(MENDED)))
+    lines = [text("maps.mended-some", right=len(MENDED) - len(misses), count=len(MENDED))]
+    lines += [f"  {name}: {reason}" for name, reason in misses.items()]
+    return wrong("maps", len(MENDED), "\n".join(lines), next(iter(misses)), points=len(MENDED) - len(misses))
+
+
+def _why_not(given: object, want: Wanted) -> str:
+    """What is wrong with one map, in a sentence; nothing where it is right."""
+    try:
+        tensor_map = _map_of(given)
+    except TensorMapError as error:
+        return "; ".join(message for _, message in error.violations)
+    except (TypeError, ValueError, KeyError) as error:
+        return text("maps.mended-no-map", given=shown(given), reason=str(error).splitlines()[0])
+    size = prod(tensor_map.global_dim) * tensor_map.element_size
+    if size != want.tensor_bytes:
+        return text("maps.mended-size", seen=size, expected=want.tensor_bytes)
+    if tensor_map.transaction_bytes != want.tile.nbytes:
+        return text("maps.mended-tile", seen=tensor_map.transaction_bytes, expected=want.tile.nbytes)
+    try:
+        image = reference.load(tensor_map, (0,) * tensor_map.rank, want.memory)
+    except (ValueError, IndexError) as error:  # it reaches past the memory
+        return text("maps.mended-no-map", given=shown(given), reason=str(error).splitlines()[0])
+    same = int(np.count_nonzero(np.where(image.written, image.data, 0)[: want.tile.nbytes] == want.tile))
+    return "" if same == want.tile.nbytes else text("maps.mended-bytes", same=same, count=want.tile.nbytes)
+
+
+def _map_of(given: object) -> TensorMap:
+    """The map that was given, or of the arguments that were."""
+    if isinstance(given, TensorMap):
+        return given
+    if not isinstance(given, Mapping):
+        raise TypeError(text("map.wrong-type", type=type(given).__name__))
+    return TensorMap(**{"global_address": NOMINAL_ADDRESS, **given})
