@@ -20,6 +20,7 @@ from tmalab.bench import ON_GPU, command, plots
 from tmalab.data_types import DataType, Swizzle
 from tmalab.figures.base import Figure
 from tmalab.figures.gallery import GALLERY
+from tmalab.figures.gemm import GemmFigure
 from tmalab.gpu.verdicts import compare
 from tmalab.im2col_rules import RULES as IM2COL_RULES
 from tmalab.recorded import verdicts
@@ -208,9 +209,17 @@ def timing_constants() -> str:
     return table(("constant", "what it is", "value", "spread", "source"), rows)
 
 
-def picture(figure: Figure) -> str:
+def picture(figure: Figure | GemmFigure) -> str:
     """A figure's static form."""
     return f"````{{raw}} html\n{figure.svg()}\n````"
+
+
+def gemm_picture() -> str:
+    """Figure 9, from the results that are kept."""
+    try:
+        return picture(GemmFigure())
+    except ValueError as error:  # a bench that was not kept
+        return str(error)
 
 
 def ladder() -> str:
@@ -244,7 +253,7 @@ def benches() -> str:
 
 TABLES = (
     *(rules, im2col_rules, boundaries, descriptor, instructions, reductions, barrier, recordings, coverage),
-    *(ladder, benches, timing_constants),
+    *(ladder, benches, timing_constants, gemm_picture),
 )
 myst_substitutions = {made.__name__: made() for made in TABLES}
 myst_substitutions |= {f"picture_{name}": picture(made()) for name, made in GALLERY.items()}

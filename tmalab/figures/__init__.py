@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 _HOME = {  # figure: the module that defines it
     "BanksFigure": "tmalab.figures.banks",
+    "GemmFigure": "tmalab.figures.gemm",
     "GroupingFigure": "tmalab.figures.grouping",
     "HazardFigure": "tmalab.figures.hazard",
     "MbarrierFigure": "tmalab.figures.mbarrier",
@@ -27,6 +28,7 @@ __all__ = [*_HOME]
 
 if TYPE_CHECKING:
     from tmalab.figures.banks import BanksFigure
+    from tmalab.figures.gemm import GemmFigure
     from tmalab.figures.grouping import GroupingFigure
     from tmalab.figures.hazard import HazardFigure
     from tmalab.figures.mbarrier import MbarrierFigure

@@ -65,14 +65,39 @@ export function radioSwitch(legend, options, onChoose) {
   return { node, choose, focus };
 }
 
-/** Addresses as rows of bits, bit `top` first. rows: [{label, bit: number => text, mark: number => class, head}]. */
-export function bitStrip(top, rows) {
-  const numbers = Array.from({ length: top + 1 }, (_, at) => top - at);
-  const lines = rows.map(({ label, bit, mark = () => "", head = false }) => {
-    const cells = numbers.map((number) => element("span", { class: mark(number), text: bit(number) }));
-    return element("div", { class: head ? "tma-bits-head" : "" }, element("b", { text: label }), ...cells);
-  });
-  return element("div", { class: "tma-bits", "aria-hidden": "true" }, ...lines); // the sentence says the same
+/** Addresses as rows of bits, bit `top` first: show(top, rows) with rows [{label, bit: number => text, mark, head}]. */
+export class BitStrip {
+  constructor() {
+    this.node = element("div", { class: "tma-bits", "aria-hidden": "true", hidden: "" }); // the sentence says the same
+  }
+
+  show(top, rows) {
+    if (this.top !== top || this.lines.length !== rows.length) this.build(top, rows.length);
+    rows.forEach(({ label, bit, mark = () => "", head = false }, at) => {
+      const { node, name, cells } = this.lines[at];
+      node.classList.toggle("tma-bits-head", head);
+      write(name, label);
+      cells.forEach((cell, place) => {
+        write(cell, bit(top - place));
+        const look = mark(top - place);
+        if (cell.className !== look) cell.className = look;
+      });
+    });
+    this.node.hidden = false;
+  }
+
+  hide() {
+    this.node.hidden = true;
+  }
+
+  build(top, count) {
+    this.top = top;
+    this.lines = Array.from({ length: count }, () => {
+      const [name, cells] = [element("b"), Array.from({ length: top + 1 }, () => element("span"))];
+      return { name, cells, node: element("div", {}, name, ...cells) };
+    });
+    this.node.replaceChildren(...this.lines.map(({ node }) => node));
+  }
 }
 
 const STEPS = {

@@ -68,6 +68,7 @@ export class EventsFigure {
   chosen() {
     this.choice?.choose(this.model.get("choice"));
     write(this.title, sentence(this.words.title, this.shown));
+    this.steps.events.toggleAttribute("data-no-lines", !this.frames.some(({ line }) => line));
     this.steps.load(this.frames.length, this.model.get("step"));
     this.show();
   }

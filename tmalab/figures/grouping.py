@@ -75,7 +75,7 @@ class GroupingFigure(PlacedFigure):
         return f"{held} {destination(places, group * tm.delivered_dim[1] + row, sector)}"
 
     def svg(self) -> str:
-        return grouping_svg(self.tensor_map, self.modes[self.swizzle], self.places, self.coordinates)
+        return grouping_svg(self.tensor_map, self.modes[self.swizzle], self.places, self.coordinates, self.selected)
 
     def table(self) -> str:
         return grouping_table(self.tensor_map, self.modes[self.swizzle], self.places, self.coordinates)

@@ -34,9 +34,15 @@ HEAD, HEAD_RIGHT, MARKS = 34, 62, 140  # pixels: row headings, and the names bes
 At = tuple[int, int, int]  # (group, row, sector) of the tile
 
 
-def grouping_svg(tensor_map: TensorMap, mode: Mode, places: Places | None, coordinates: Sequence[int]) -> str:
+def grouping_svg(
+    tensor_map: TensorMap,
+    mode: Mode,
+    places: Places | None,
+    coordinates: Sequence[int],
+    selected: Sequence[int] | None = None,
+) -> str:
     """A map's tile in one swizzle mode; `places` is None where the rules refuse it, and the drawing says why."""
-    return _Picture(tensor_map, mode, places, coordinates).draw()
+    return _Picture(tensor_map, mode, places, coordinates).draw(selected)
 
 
 def grouping_table(tensor_map: TensorMap, mode: Mode, places: Places | None, coordinates: Sequence[int]) -> str:
@@ -98,13 +104,15 @@ class _Picture:
         identity = "tma-" + sha1(repr((title, self.tm, places and places.shared_address)).encode()).hexdigest()[:8]
         self.drawing = Drawing(title, identity, self.right + HEAD_RIGHT + 8 * PLACE[0] + MARKS, self.bottom + 62)
 
-    def draw(self) -> str:
+    def draw(self, selected: Sequence[int] | None) -> str:
+        self.drawing.rest = selected and "s" + "-".join(map(str, selected))
         self._draw_tensor()
         self._draw_shared()
         for at in self._drawn():
             self._draw_sector(at)
         self._draw_outlines()
-        self.drawing.text(LEFT, self.bottom, text("figures.static-hint"), "m hint")
+        if self.drawing.rest not in self.drawing.shown:
+            self.drawing.text(LEFT, self.bottom, text("figures.static-hint"), "m hint")
         return self.drawing.finish()
 
     def _drawn(self) -> list[At]:

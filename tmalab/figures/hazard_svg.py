@@ -79,7 +79,7 @@ def hazard_svg(scene: Scene, step: int) -> str:
     """The picture with a list of its events; pointing at one rings it."""
     frames, hazard = scene.frames, scene.hazard
     wide, high = size_of(scene)
-    heads = [(text("view.head-who"), 150), (text("view.head-does"), 250), (text("view.head-line"), 40)]
+    heads = [(text("view.head-who"), 150), (text("view.head-does"), 300), (text("view.head-line"), 40)]
     rows = [(frame.who, f"{number}. {frame.did}", str(frame.line or "")) for number, frame in enumerate(frames, 1)]
     said = f"{scene.why}. {text('view.write', fix=hazard.fix)}"
 
@@ -158,7 +158,9 @@ def _events(scene: Scene) -> list[str]:
         x, y = _x(scene, number), _y(frame.lane)
         look, label = ("hit", frame.letter) if frame.letter else ("dot", "")
         words = f'<text class="in" x="{x:g}" y="{y + 4:g}">{label}</text>' if label else ""
-        count = f'<text class="no" x="{x - (13 if label else 9):g}" y="{y - 8:g}">{number + 1}</text>'
+        count = (
+            f'<text class="no" x="{x - (16 if label else 9):g}" y="{y - (15 if label else 8):g}">{number + 1}</text>'
+        )
         title = f"<title>{escape(frame.says)}</title>"
         radius = 10 if label else 6
         circle = f'<circle class="{look}" cx="{x:g}" cy="{y:g}" r="{radius}"/>'

@@ -1,8 +1,8 @@
 // What figures of a tile share: sectors that are linked across their panels, and the choice of a swizzle.
 // Every place comes from Python, one table for each swizzle mode: moving the box changes none of them.
 
-import { element, keepKeys, sentence, speech } from "./base.js";
-import { addressBits, destination } from "./tile_words.js";
+import { BitStrip, element, keepKeys, sentence, speech } from "./base.js";
+import { destination, showBits } from "./tile_words.js";
 
 /**
  * What is chosen lives in the model's traits, the tables in its `data`, the sentences in its `words`.
@@ -22,7 +22,8 @@ export class LinkedFigure {
     this.cellWidth = 4 + 6 * this.letters; // pixels, as wide as the longest name
     this.take();
     this.speech = speech(this.words.hint);
-    this.bits = element("div", { class: "tma-address" });
+    this.strip = new BitStrip();
+    this.bits = element("div", { class: "tma-address" }, this.strip.node);
     const panels = element("div", { class: "tma-panels" }, ...this.arrange());
     const group = { class: `tma tma-${name}`, role: "group", "aria-label": this.words.figure };
     this.node = element("div", group, panels, this.legend());
@@ -136,7 +137,8 @@ export class LinkedFigure {
     const [thing, index] = [this.pointed ?? this.resting, this.shown];
     this.mark(index);
     if (thing) this.speech.say(index === null ? this.elsewhere(thing) : `${this.source(index)} ${destination(this, index)}`);
-    this.bits.replaceChildren(...(index === null || !this.places ? [] : [addressBits(this, index)]));
+    if (index === null || !this.places) this.strip.hide();
+    else showBits(this.strip, this, index);
   }
 
   /** A key to the drawing; what cannot be seen in this map is not explained. */

@@ -4,6 +4,7 @@ import { clamp, element, keepKeys, radioSwitch, sentence, speech, write } from "
 import { change, drawn } from "./drawn.js";
 
 const WHATS = ["issue", "wait", "copy-in-flight", "full", "compute", "store", "bubble"]; // as in timeline.py
+const COPY = WHATS.indexOf("copy-in-flight");
 const LANE = 18; // pixels
 const GAP = 6;
 const AXIS = 18;
@@ -59,9 +60,9 @@ class PipelineFigure {
       node.addEventListener("click", act);
       return node;
     };
-    const buttons = [button("back", () => this.step(-1)), button("forward", () => this.step(1))];
-    buttons.push(button("closer", () => this.closer(2)), button("wider", () => this.closer(0.5)));
-    return element("div", { class: "tma-steps-controls" }, ...buttons);
+    const steps = [button("back", () => this.step(-1)), button("forward", () => this.step(1))];
+    this.zooms = { closer: button("closer", () => this.closer(2)), wider: button("wider", () => this.closer(0.5)) };
+    return element("div", { class: "tma-steps-controls" }, ...steps, ...Object.values(this.zooms));
   }
 
   load() {
@@ -83,6 +84,8 @@ class PipelineFigure {
 
   redraw() {
     this.width = this.timelines[0].plot.clientWidth || 600;
+    this.zooms.closer.disabled = this.zoom >= CLOSEST;
+    this.zooms.wider.disabled = this.zoom <= 1;
     for (const chart of this.timelines) chart.draw((this.width * this.zoom - 2) / this.duration);
     this.show(this.model.get("time"));
   }
@@ -177,7 +180,7 @@ class Chart {
   /** Draw all spans, so many pixels for a unit of time. */
   draw(scale) {
     this.scale = scale;
-    const width = Math.max(1, this.figure.duration * scale);
+    const width = Math.max(1, this.figure.duration * scale + 2); // 2: for the last outline
     this.svg = drawn("svg", { width, height: this.height, "aria-hidden": "true" });
     const id = hatching(this.svg);
     this.svg.append(this.axis(width));
@@ -209,7 +212,9 @@ class Chart {
     const x = Math.round(Math.min(time, this.data.duration) * this.scale) + 0.5;
     this.cursor.setAttribute("transform", `translate(${x} 0)`);
     const states = this.rows.map((row) => `${row.data.name} ${row.show(time, this.rows)}`).join("; ");
-    const said = sentence(this.words.at, { time: timeOf(time, this.data.source, this.words), states });
+    const key = this.figure.timelines.length > 1 ? "at-run" : "at";
+    const values = { time: timeOf(time, this.data.source, this.words), states, name: this.data.name };
+    const said = sentence(this.words[key], values);
     change(this.plot, { "aria-valuenow": Math.min(time, this.data.duration), "aria-valuetext": said });
     return said;
   }
@@ -233,7 +238,7 @@ class Row {
       const spans = data.spans.filter((span) => span[1] === what);
       return { spans, starts: sorted(spans.map((span) => span[2])), ends: sorted(spans.map((span) => span[3])) };
     });
-    const coming = rows.flatMap(({ spans }) => spans.filter((s) => data.stage && s[1] === 2 && s[4] === data.number));
+    const coming = rows.flatMap(({ spans }) => spans.filter((s) => data.stage && s[1] === COPY && s[4] === data.number));
     this.coming = { starts: sorted(coming.map((span) => span[2])), ends: sorted(coming.map((span) => span[3])) };
   }
 
@@ -256,7 +261,8 @@ class Row {
     const { words } = this;
     const parts = [];
     this.kinds.forEach(({ spans, starts, ends }, what) => {
-      const count = spans.length ? after(starts, time) - after(ends, time) : 0;
+      const said = spans.length && !(this.data.stage && what === COPY); // a stage is being filled: below
+      const count = said ? after(starts, time) - after(ends, time) : 0;
       if (!count) return;
       const name = words[`what-${WHATS[what]}`];
       const line = count === 1 ? lineOf(spans, starts, time) : null;
@@ -266,9 +272,10 @@ class Row {
     let state = parts.join(", ");
     if (this.data.stage) {
       const coming = after(this.coming.starts, time) > after(this.coming.ends, time);
+      if (coming) parts.push(words.filling);
       const { starts, ends } = this.kinds[WHATS.indexOf("full")];
       const phases = { full: after(starts, time), empty: after(ends, time) };
-      state = sentence(words["full-phases"], { state: state || words[coming ? "filling" : "empty"], ...phases });
+      state = sentence(words["full-phases"], { state: parts.join(", ") || words.empty, ...phases });
     }
     state ||= words.idle;
     write(this.state, state);

@@ -8,8 +8,8 @@ the phases of its barriers. Two runs are drawn one under the other, on one scale
 (2, 'model')
 >>> figure.time = 700
 >>> figure.sentence()
-'At 700 ns: producer waits; copy engine copy in flight; stage 0 full, full barrier: phase 1, emptied 0×; stage 1 being \
-filled, full barrier: phase 0, emptied 0×; tensor core computes.'
+'At 700 ns: producer waits; copy engine copy in flight; stage 0 full, phase 1, emptied 0×; stage 1 being \
+filled, phase 0, emptied 0×; tensor core computes.'
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import traitlets
 
 from tmalab.figures.base import Figure, script, style, templates
 from tmalab.figures.pipeline_example import MOST_STAGES, example
+from tmalab.figures.pipeline_merge import together
 from tmalab.figures.pipeline_steps import STEPS, timeline_of
 from tmalab.figures.pipeline_svg import pipeline_svg, pipeline_table
 from tmalab.figures.pipeline_words import WORDS, Drawn, sentence_at
@@ -67,7 +68,8 @@ class PipelineFigure(Figure):
 
     def sentence(self) -> str:
         """What the figure says of the moment that is shown."""
-        return " ".join(sentence_at(drawn.timeline, self.time) for drawn in self.drawn)
+        several = len(self.drawn) > 1
+        return " ".join(sentence_at(each.timeline, self.time, each.name if several else "") for each in self.drawn)
 
     def svg(self) -> str:
         return pipeline_svg(self.drawn)
@@ -96,12 +98,13 @@ def _example(stages: int) -> Drawn:
 def _drawn(run: Run | Timeline | Story, cta: int, name: str) -> Drawn:
     whole = _timeline(run)
     notes = list(whole.notes)
-    if not whole.spans:
+    if all((span.row, span.what) == ("consumer", "compute") for span in whole.spans):
         raise ValueError(text("pipeline.run-without"))
     if len(whole.ctas) > 1:
         cta = cta if cta in whole.ctas else whole.ctas[0]
         notes.append(text("pipeline.of-cta", cta=cta, count=len(whole.ctas)))
         whole = whole.of_cta(cta)
+    whole = together(whole)
     if len(whole.spans) > MOST:
         notes.append(text("pipeline.in-part", drawn=f"{MOST:,}", count=f"{len(whole.spans):,}"))
         kept = whole.spans[:MOST]

@@ -12,14 +12,16 @@ import math
 from collections.abc import Sequence
 from hashlib import sha1
 
-from tmalab.figures.pipeline_words import WHATS, Drawn, row_name, span_words, time_of, what_name
+from tmalab.figures.pipeline_words import STAGE, WHATS, Drawn, row_name, span_words, time_of, what_name
 from tmalab.figures.svg import Drawing
 from tmalab.texts import text
+from tmalab.timing.timeline import Span
 
 LEFT, NAMES, PLOT = 16, 96, 760  # pixels: the margin, the rows' names, the time axis
 LANE, GAP, HEAD, BETWEEN = 18, 6, 62, 34  # pixels: of a lane, between rows, above the rows, between two timelines
 MOST, LINES = 400, 200  # spans of the drawing, lines of the table
 TICKS = 6
+LABEL = 14  # pixels from which on a span is named
 LOOKS = ("i", "v", "y", "u", "p", "q", "x")  # by the place in WHATS
 RULES = (
     "{id} .i {{ fill: var(--tma-text); }}",
@@ -31,6 +33,7 @@ RULES = (
     "{id} .x {{ fill: none; stroke: var(--tma-warning); stroke-width: 1.5; stroke-dasharray: 4 2; }}",
     "{id} g:hover > rect {{ stroke: var(--tma-text); stroke-width: 3; stroke-dasharray: none; }}",
     "{id} .a {{ stroke: var(--tma-faint); }}",
+    "{id} .j {{ paint-order: stroke; stroke: var(--tma-ground); stroke-width: 3; }}",
     "{id} .mid {{ text-anchor: middle; }}",
     "{id} .end {{ text-anchor: end; }}",
 )
@@ -97,11 +100,19 @@ def _timeline(drawing: Drawing, each: Drawn, top: float, scale: float, bottom: f
             x, width = LEFT + NAMES + span.start * scale, max(1.0, (span.end - span.start) * scale)
             look = LOOKS[WHATS.index(span.what)]
             place = f'x="{x:.1f}" y="{y + lane * LANE:.1f}" width="{width:.1f}" height="{LANE - 3}"'
-            drawing.parts.append(f'<g class="g{group}"><rect {place} class="{look}"/></g>')
+            label = _label(span, x + width / 2, y + lane * LANE + 11.5) if width >= LABEL else ""
+            drawing.parts.append(f'<g class="g{group}"><rect {place} class="{look}"/>{label}</g>')
             drawing.shown_with(f"g{group}", LEFT, bottom, span_words(span, source), ())
             group += 1
         y += _height(spans)
     return group
+
+
+def _label(span: Span, x: float, y: float) -> str:
+    """The number of the stage that a span has to do with, where its row does not say it."""
+    if span.stage is None or span.row.startswith(STAGE) or span.what in ("bubble", "issue"):
+        return ""
+    return f'<text x="{x:.1f}" y="{y:.1f}" class="n j">{span.stage}</text>'
 
 
 def _nice(least: float) -> float:

@@ -81,7 +81,7 @@ class Drawn:
             for row, spans in self.rows()
         ]
         timeline = self.timeline
-        head = {"title": self.title, "caption": self.caption, "notes": self.notes}
+        head = {"name": self.name, "title": self.title, "caption": self.caption, "notes": self.notes}
         return {**head, "source": timeline.source, "duration": timeline.duration, "rows": rows}
 
 
@@ -133,28 +133,30 @@ def state_at(timeline: Timeline, row: str, time: float) -> str:
     """What a row does at a moment."""
     mine = [span for span in (*timeline.spans, *bubbles_of(timeline)) if span.row == row]
     now = [span for span in mine if span.start <= time < span.end]
-    parts = []
+    parts, stage = [], row.startswith(STAGE)
     for what in WHATS:
-        some = [span for span in now if span.what == what]
+        some = [span for span in now if span.what == what and not (stage and what == "copy in flight")]
         if len(some) == 1 and some[0].line is not None:
             parts.append(text("pipeline.with-line", what=what_name(what), line=some[0].line))
         elif some:
             name = what_name(what)
             parts.append(name if len(some) == 1 else text("pipeline.several", count=len(some), what=name))
-    if not row.startswith(STAGE):
+    if not stage:
         return ", ".join(parts) or text("pipeline.idle")
     number = int(row.removeprefix(STAGE))
     coming = any(s.what == "copy in flight" and s.stage == number and s.start <= time < s.end for s in timeline.spans)
-    state = ", ".join(parts) or (text("pipeline.filling") if coming else text("pipeline.empty"))
+    parts += [text("pipeline.filling")] if coming else []
+    state = ", ".join(parts) or text("pipeline.empty")
     full = [span for span in mine if span.what == "full"]
     phases = {"full": sum(s.start <= time for s in full), "empty": sum(s.end <= time for s in full)}
     return text("pipeline.full-phases", state=state, **phases)
 
 
-def sentence_at(timeline: Timeline, time: float) -> str:
-    """What all rows do at a moment."""
+def sentence_at(timeline: Timeline, time: float, name: str = "") -> str:
+    """What all rows do at a moment; `name`: of which of several runs."""
     states = (f"{row_name(row)} {state_at(timeline, row, time)}" for row in timeline.rows)
-    return text("pipeline.at", time=time_of(time, timeline.source), states="; ".join(states))
+    values = {"time": time_of(time, timeline.source), "states": "; ".join(states)}
+    return text("pipeline.at-run", name=name, **values) if name else text("pipeline.at", **values)
 
 
 WORDS = (  # the sentences that the browser fills in
@@ -162,6 +164,7 @@ WORDS = (  # the sentences that the browser fills in
     "pipeline.stages",
     "pipeline.slider",
     "pipeline.at",
+    "pipeline.at-run",
     "pipeline.several",
     "pipeline.with-line",
     "pipeline.idle",

@@ -56,6 +56,7 @@ class Drawing:
         self.title, self.identity, self.width, self.height = title, identity, width, height
         self.parts: list[str] = []
         self.shown: dict[str, str] = {}  # by group
+        self.rest: str | None = None  # the group that is shown while the pointer is on none
         self.rules: list[str] = []  # CSS of this drawing alone; {id} is its selector
 
     def text(self, x: float, y: float, words: str, look: str = "") -> None:
@@ -93,7 +94,8 @@ class Drawing:
         first, *others = (escape(line) for line in wrap(words, letters))
         below = "".join(f'<tspan x="{x:g}" dy="18">{line}</tspan>' for line in others)
         drawn = "".join(_rect(*rectangle, look) for look, rectangle in outlines)
-        self.shown[group] = f'<g class="s {group}s">{drawn}<text x="{x:g}" y="{y:g}">{first}{below}</text></g>'
+        rest = " rest" if group == self.rest else ""
+        self.shown[group] = f'<g class="s {group}s{rest}">{drawn}<text x="{x:g}" y="{y:g}">{first}{below}</text></g>'
 
     def when(self, group: str, markup: str, at_rest: bool) -> None:
         """Markup that appears while the pointer is on `group`; `at_rest`: also while it is on no group."""

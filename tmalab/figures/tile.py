@@ -71,7 +71,7 @@ class TileFigure(PlacedFigure):
         return f"{source(places.tensor_map, self.coordinates, row, sector)} {destination(places, row, sector)}"
 
     def svg(self) -> str:
-        return tile_svg(self.tensor_map, self.modes[self.swizzle], self.places, self.coordinates)
+        return tile_svg(self.tensor_map, self.modes[self.swizzle], self.places, self.coordinates, self.selected)
 
     def table(self) -> str:
         return tile_table(self.tensor_map, self.modes[self.swizzle], self.places, self.coordinates)

@@ -40,9 +40,15 @@ CELL, PLACE = (26, 20), (38, 26)  # pixels: a sector of the tensor, and of share
 HEAD_LEFT, HEAD_RIGHT = 34, 62  # pixels: row headings
 
 
-def tile_svg(tensor_map: TensorMap, mode: Mode, places: Places | None, coordinates: Sequence[int]) -> str:
+def tile_svg(
+    tensor_map: TensorMap,
+    mode: Mode,
+    places: Places | None,
+    coordinates: Sequence[int],
+    selected: Sequence[int] | None = None,
+) -> str:
     """A map's tile in one swizzle mode; `places` is None where the rules refuse it, and the drawing says why."""
-    return _Picture(tensor_map, mode, places, coordinates).draw()
+    return _Picture(tensor_map, mode, places, coordinates).draw(selected)
 
 
 def tile_table(tensor_map: TensorMap, mode: Mode, places: Places | None, coordinates: Sequence[int]) -> str:
@@ -91,14 +97,15 @@ class _Picture:
         self.bottom = TOP + max(len(self.top) * CELL[1], self.lines * PLACE[1]) + 34
         self.drawing = Drawing(title, identity, self.right + HEAD_RIGHT + 8 * PLACE[0] + LEFT, self.bottom + 62)
 
-    def draw(self) -> str:
+    def draw(self, selected: Sequence[int] | None) -> str:
+        self.drawing.rest = selected and "s" + "-".join(map(str, selected))
         self._draw_tensor()
         self._draw_shared()
         drawn = self._drawn()
         for row, sector in drawn:
             self._draw_sector(row, sector)
         self.drawing.box(*self._cell(*self.corner), *self._size(), "b")
-        if drawn:
+        if drawn and self.drawing.rest not in self.drawing.shown:
             self.drawing.text(LEFT, self.bottom, text("figures.static-hint"), "m hint")
         return self.drawing.finish()
 

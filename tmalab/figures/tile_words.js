@@ -1,6 +1,6 @@
 // What figure 1 says of a sector: what it holds, where it lies and why, in words and as the bits of its address.
 
-import { bitStrip, bitsOf, hexadecimal, sentence } from "./base.js";
+import { bitsOf, hexadecimal, sentence } from "./base.js";
 
 /** What a sector of the tile holds. */
 export function source(figure, index) {
@@ -40,8 +40,8 @@ function elements({ data }, [row, sector]) {
   return { y: row, first, last: first + data.per - 1, columns: data.columns, fill: data.fill };
 }
 
-/** A sector's address bit by bit: without the swizzle, what is XORed into it, and what comes out. */
-export function addressBits({ data, mode, places, words }, index) {
+/** Show a sector's address bit by bit: without the swizzle, what is XORed into it, and what comes out. */
+export function showBits(strip, { data, mode, places, words }, index) {
   const [logical, physical] = [places.logical[index], places.physical[index]];
   const { high, low, shift, xor } = mode;
   const within = (bit, by) => high > 0 && bit >= low + by && bit <= high + by;
@@ -57,5 +57,5 @@ export function addressBits({ data, mode, places, words }, index) {
     { label: xor, bit: (bit) => (within(bit, 0) ? bitsOf(logical, bit + shift, bit + shift) : ""), mark: changed },
     { label: label("bits-physical", physical), bit: (bit) => bitsOf(physical, bit, bit), mark: changed },
   ];
-  return bitStrip(Math.max(9, Math.floor(Math.log2(data.shared_address + places.shared_bytes - 1))), rows);
+  strip.show(Math.max(9, Math.floor(Math.log2(data.shared_address + places.shared_bytes - 1))), rows);
 }

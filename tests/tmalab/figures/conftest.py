@@ -133,6 +133,8 @@ def picture() -> Callable:
 
     def keep(page, name: str) -> None:
         if folder:
+            height = page.evaluate("document.querySelector('#figure').getBoundingClientRect().bottom")
+            page.set_viewport_size({**page.viewport_size, "height": int(height) + 8})  # rows out of sight are not drawn
             page.screenshot(path=Path(folder) / f"{name}.png", full_page=True)
 
     return keep

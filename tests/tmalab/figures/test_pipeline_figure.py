@@ -9,7 +9,7 @@ import pytest
 from tests.tmalab.figures.runs import loaded, stored
 from tmalab.figures import PipelineFigure
 from tmalab.figures.pipeline_example import COMPUTE, LATENCY, TILES, example
-from tmalab.figures.pipeline_words import Drawn, state_at, time_of
+from tmalab.figures.pipeline_words import Drawn, sentence_at, state_at, time_of
 from tmalab.run import Run
 from tmalab.simulator.story import Story
 from tmalab.timing.timeline import Span, Timeline
@@ -52,9 +52,9 @@ def test_a_moment_says_what_each_row_does():
     assert state_at(timeline, "copy engine", 50) == "2 × copy in flight"
     assert state_at(timeline, "copy engine", 150) == "idle"
     assert state_at(timeline, "consumer", 50) == "waits (line 7)"
-    assert state_at(timeline, "stage 0", 50) == "being filled, full barrier: phase 0, emptied 0×"
-    assert state_at(timeline, "stage 0", 150) == "full, full barrier: phase 1, emptied 0×"
-    assert state_at(timeline, "stage 0", 200) == "empty, full barrier: phase 1, emptied 1×"
+    assert state_at(timeline, "stage 0", 50) == "being filled, phase 0, emptied 0×"
+    assert state_at(timeline, "stage 0", 150) == "full, phase 1, emptied 0×"
+    assert state_at(timeline, "stage 0", 200) == "empty, phase 1, emptied 1×"
 
 
 @pytest.mark.parametrize(
@@ -136,3 +136,32 @@ def test_pointing_at_a_span_of_the_drawing_says_what_it_is():
     said = ["".join(node.itertext()) for node in root.iter() if (node.get("class") or "").startswith("s g")]
     assert "copy engine: copy in flight, 0 ns to 600 ns" in said
     assert "tensor core: bubble: nothing to do, 1.1 µs to 1.45 µs" in said
+
+
+def test_warps_that_do_the_same_are_drawn_once_and_every_gap_stays():
+    waits = [Span("consumer", "wait", at, 90, thread=32 * at, stage=1, line=5) for at in range(4)]
+    other = Span("consumer", "wait", 2, 95, thread=128, stage=2, line=5)
+    computes = [Span("tensor core", "compute", at, at + 10, stage=1, line=6) for at in (100, 110, 130)]
+    loads = [Span("copy engine", "copy in flight", at, 90, copy=at + 1, stage=1) for at in range(2)]
+    filled = [Span("stage 1", "copy in flight", at, 90, copy=at + 1, stage=1, line=at) for at in range(2)]
+    whole = Timeline.of([*waits, other, *computes, *loads, *filled], "measured")
+    drawn = PipelineFigure(whole).timelines[0]
+    assert [(s.start, s.end) for s in drawn.spans if s.row == "consumer"] == [(0, 90), (2, 95)]
+    assert [(s.start, s.end) for s in drawn.spans if s.row == "tensor core"] == [(100, 120), (130, 140)]
+    assert [(s.start, s.end) for s in drawn.spans if s.row == "stage 1"] == [(0, 90)]
+    assert sum(s.row == "copy engine" for s in drawn.spans) == 2
+    assert drawn.bubbles() == whole.bubbles() != []
+
+
+def test_a_stage_that_is_loaded_while_it_is_full_says_both():
+    spans = [Span("stage 0", "full", 0, 50, stage=0), Span("copy engine", "copy in flight", 20, 80, stage=0)]
+    timeline = Timeline.of(spans, "measured")
+    assert state_at(timeline, "stage 0", 30) == "full, being filled, phase 1, emptied 0×"
+
+
+def test_of_two_runs_each_has_its_sentence():
+    figure = PipelineFigure(example(2), example(4))
+    figure.time = 700
+    first, second = (sentence_at(example(stages), 700, name) for stages, name in ((2, "First run"), (4, "Second run")))
+    assert figure.sentence() == f"{first} {second}"
+    assert second.startswith("Second run at 700 ns: producer")
