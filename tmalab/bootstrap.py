@@ -25,7 +25,7 @@ STAMP = VENV / "tmalab-stamp"
 OLDEST, NEWEST = (3, 11), (3, 13)
 LEARNERS, TESTS = "binder/requirements.txt", "tests/requirements.txt"  # pins; the tests' hold the learners' as well
 LOCKS = {"tmalab": LEARNERS, "grader": LEARNERS, "tests": TESTS}  # command: its pins
-EXTRAS = {"tests": ("classroom", "docs", "test")}  # command: the extras of pyproject.toml that it needs
+EXTRAS = {"tests": ("classroom", "cluster", "postgresql", "docs", "test")}  # command: the extras that it needs
 TRIED = "TMALAB_BOOTSTRAPPED"  # set in the command that starts again, so that it never does so for ever
 
 
