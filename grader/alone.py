@@ -6,7 +6,7 @@ What comes back is plain data, so that these two functions can do their work in 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from types import FunctionType
@@ -14,12 +14,14 @@ from typing import Any
 
 import numpy as np
 
+from grader.memory import copied
 from grader.source import MODULES, KernelSource, stripped
 from tmalab import TensorMap, device, kernel
 
 PATIENCE = 1.0, 2.0  # seconds: a loop that lets nothing else go on, and a whole run; a tile takes a twentieth
 COPIES = ("load_lands", "store_read")  # events of the copy engine in a trace
 Argument = TensorMap | np.ndarray | int
+Clock = Callable[[], float]  # seconds; a process of its own is given the processor's, which a busy computer delays
 
 
 @dataclass
@@ -84,6 +86,25 @@ def run_alone(
     return Outcome(arrays_in(own), clean, hazards, _why_stopped(run), copied)
 
 
+def inputs_alone(
+    source: KernelSource,
+    inputs: Sequence[Sequence[Argument]],
+    block: int,
+    seconds: float,
+    limits: tuple[float, float] = PATIENCE,
+    grid: int = 1,
+    clock: Clock = time.monotonic,
+) -> list[Outcome]:
+    """The runs of several inputs, up to the first that does not come to its end; after `seconds` no other is begun."""
+    deadline = clock() + seconds
+    outcomes: list[Outcome] = []
+    for arguments in inputs:
+        if outcomes and (outcomes[-1].stopped or clock() > deadline):
+            break
+        outcomes.append(run_alone(source, arguments, block, limits=limits, grid=grid))
+    return outcomes
+
+
 def orders_alone(
     source: KernelSource,
     arguments: Sequence[Argument],
@@ -92,12 +113,13 @@ def orders_alone(
     seconds: float,
     limits: tuple[float, float] = PATIENCE,
     grid: int = 1,
+    clock: Clock = time.monotonic,
 ) -> list[Outcome]:
     """The runs of one input in several orders, up to the first that is not ok; after `seconds` no other is begun."""
-    deadline = time.monotonic() + seconds
+    deadline = clock() + seconds
     outcomes: list[Outcome] = []
     for seed in seeds:
-        if time.monotonic() > deadline or not all(outcome.ok for outcome in outcomes[-1:]):
+        if clock() > deadline or not all(outcome.ok for outcome in outcomes[-1:]):
             break
         outcomes.append(run_alone(source, arguments, block, seed, limits=limits, grid=grid))
     return outcomes
@@ -110,7 +132,7 @@ def accesses_alone(
     or "global" and those of LineTraffic."""
     from tmalab.simulator.watchdog import patience
 
-    own = [argument.copy() if isinstance(argument, np.ndarray) else argument for argument in arguments]
+    own = _own(arguments)
     with patience(*limits):
         run = kernel(build(source)).run(grid=1, block=block, args=tuple(own))
         used = (("shared", run.bank_conflicts.lines()), ("global", run.global_sectors.lines()))
@@ -119,9 +141,9 @@ def accesses_alone(
 
 def _own(arguments: Sequence[Argument]) -> list[Argument]:
     """The arguments with copies of all arrays that `arrays_in` gives."""
-    own = [argument.copy() if isinstance(argument, np.ndarray) else argument for argument in arguments]
+    own = [copied(argument) if isinstance(argument, np.ndarray) else argument for argument in arguments]
     if own and isinstance(own[-1], TensorMap) and isinstance(own[-1].array, np.ndarray):
-        own[-1] = own[-1].bind(own[-1].array.copy())
+        own[-1] = own[-1].bind(copied(own[-1].array))
     return own
 
 

@@ -22,7 +22,7 @@ import nbgrader
 
 from grader.classroom.grading import grade_folder
 from grader.lesson import lessons
-from grader.sandbox.warm import descendants, proportional
+from grader.sandbox.processes import descendants, proportional
 from grader.trusted import versions
 from tmalab.bootstrap import ROOT
 

@@ -8,7 +8,7 @@ import os
 from grader import exercises
 from grader.exercise import Exercise, Finding, is_untouched, wrong
 from grader.hints import hint_for
-from grader.limits import Failed
+from grader.limits import Failed, HostFault
 from grader.quiet import quiet
 from grader.report import render
 from grader.texts import text
@@ -42,7 +42,10 @@ def questions(exercise_id: str) -> object:
 
 
 def judge(exercise: Exercise, answer: object, seed: int) -> list[Finding]:
-    """The findings about an answer. A stub gets one sentence; a fault of the check is told from the learner's."""
+    """The findings about an answer. A stub gets one sentence; a fault of the check is told from the learner's.
+
+    Raises HostFault where the computer is at fault: nothing has been found out about the answer then.
+    """
     if is_untouched(answer):
         return [
             wrong(part, points, text(exercise.untouched if i == 0 else "report.not-looked-at"), "untouched")
@@ -52,6 +55,8 @@ def judge(exercise: Exercise, answer: object, seed: int) -> list[Finding]:
         return list(exercise.judge(answer, seed))
     except Failed as failed:
         return failure(exercise, str(failed), failed.reason)
+    except HostFault:
+        raise
     except (Exception, SystemExit) as error:  # KeyboardInterrupt is the learner's own: it stops the check
         message = text("report.check-failed", error=f"{type(error).__name__}: {error}")
         return [wrong("check", exercise.points, message, "check-failed")]

@@ -40,6 +40,7 @@ def main() -> None:
 def check(notebook: Path, exercise: tuple[str, ...], assignment: str | None, seed: int | None, as_json: bool) -> None:
     """Grade one notebook and print what its checks say. Its code runs in a sandbox; its outputs are not looked at."""
     from grader.checking import class_seed
+    from grader.limits import HostFault
     from grader.sandbox.host import NoSandbox
     from grader.submission import Unreadable
     from grader.trusted import regrade
@@ -49,6 +50,8 @@ def check(notebook: Path, exercise: tuple[str, ...], assignment: str | None, see
         report = regrade(notebook, assignment, class_seed() if seed is None else seed)
     except NoSandbox as error:
         _fail(SET_UP, str(error), found, as_json)
+    except HostFault as error:
+        _fail(SET_UP, text("classroom.not-graded", reason=error), found, as_json)
     except Unreadable as error:
         _fail(UNREADABLE, f"{notebook}: {error}", found, as_json)
     except ValueError as error:
@@ -74,6 +77,10 @@ def check(notebook: Path, exercise: tuple[str, ...], assignment: str | None, see
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("-j", "--jobs", type=click.IntRange(1, 256), default=os.cpu_count() or 1, help="Workers at a time.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print a table as CSV: a line for each exercise.")
+@click.option("--scheduler", metavar="ADDRESS", help="Grade with the workers of this Dask scheduler, not here.")
+@click.option(
+    "--gpu", is_flag=True, help="With --scheduler: run right kernels on the GPU of workers that have one too."
+)
 @click.option("--journal", type=click.Path(dir_okay=False, path_type=Path), help="Where to note what is graded.")
 @assigned
 @seeded
@@ -82,34 +89,42 @@ def grade(
     folder: Path,
     jobs: int,
     as_csv: bool,
+    scheduler: str | None,
+    gpu: bool,
     journal: Path | None,
     assignment: str | None,
     seed: int | None,
     as_json: bool,
 ) -> None:
-    """Grade every notebook in a folder. A run that was killed goes on where it stopped."""
+    """Grade every notebook in a folder. A run that was killed goes on where it stopped.
+
+    Exits with 3 where this computer, or a cluster's, left a notebook without a grade; the next run grades that again.
+    """
     from grader.checking import class_seed
     from grader.classroom import table
     from grader.classroom.grading import grade_folder
     from grader.classroom.journal import InUse
     from grader.lesson import lessons
+    from grader.limits import HostFault
     from grader.sandbox.host import NoSandbox
 
     found: dict[str, Any] = {"folder": str(folder)}
+    if gpu and scheduler is None:
+        _fail(UNREADABLE, text("cli.gpu-alone"), found, as_json)
     if assignment is not None and assignment not in lessons():
         message = text("report.unknown-assignment", name=assignment, names=", ".join(lessons()))
         _fail(UNREADABLE, message, found, as_json)
     try:
-        with _progress() as progress:
+        with _workers(jobs, scheduler, gpu) as workers, _progress() as progress:
             chosen = class_seed() if seed is None else seed
-            outcomes = grade_folder(folder, jobs, chosen, assignment, journal, progress)
-    except (NoSandbox, InUse, PermissionError) as error:
+            outcomes = grade_folder(folder, workers, chosen, assignment, journal, progress, gpu)
+    except (NoSandbox, HostFault, InUse, PermissionError) as error:
         _fail(SET_UP, str(error), found, as_json)
     if as_json:
         click.echo(json.dumps(found | {"submissions": outcomes}))
     else:
         click.echo(table.as_csv(outcomes) if as_csv else table.as_lines(outcomes), nl=not as_csv)
-    sys.exit(DONE)
+    sys.exit(SET_UP if any("not_graded" in outcome for outcome in outcomes.values()) else DONE)
 
 
 @main.command()
@@ -179,6 +194,22 @@ def release(course: Path, only_check: bool) -> None:
     for path in changed:
         click.echo(text("cli.out-of-step" if only_check else "cli.written", path=path))
     sys.exit(NOT_ALL if only_check and changed else DONE)
+
+
+@contextmanager
+def _workers(jobs: int, scheduler: str | None, gpu: bool):
+    """What `grade_folder` takes as workers: so many processes here, or those of a cluster. Raises HostFault."""
+    if scheduler is None:
+        yield jobs
+        return
+    from grader.limits import HostFault
+
+    try:
+        from grader.classroom.cluster import Cluster
+    except ImportError as error:
+        raise HostFault(text("cli.no-distributed", module=error.name or "distributed")) from None
+    with Cluster(scheduler, gpu) as cluster:
+        yield cluster.outcomes
 
 
 @contextmanager

@@ -39,6 +39,10 @@ class Failed(Exception):
         self.reason, self.seconds = reason, seconds
 
 
+class HostFault(Exception):
+    """The computer that grades could not do its part. That says nothing of the answer, which must not lose a point."""
+
+
 class FromSandbox(Exception):
     """What a learner's function raised in a sandbox: `.words`, and `.line`, 0 where the call itself failed."""
 
@@ -75,6 +79,8 @@ def call_within(seconds: float, function: Callable[..., Any], *arguments: object
             worker.join(0.5)
     if late:
         raise TookTooLong(seconds)
+    if isinstance(outcome.get("error"), HostFault):
+        raise outcome["error"]
     if isinstance(outcome.get("error"), Failed):  # in a sandbox
         failed = outcome["error"]
         raise TookTooLong(failed.seconds) if failed.reason == "time" else failed

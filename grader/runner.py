@@ -10,7 +10,16 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Protocol
 
-from grader.alone import Argument, Compilation, Outcome, accesses_alone, compile_alone, orders_alone, run_alone
+from grader.alone import (
+    Argument,
+    Compilation,
+    Outcome,
+    accesses_alone,
+    compile_alone,
+    inputs_alone,
+    orders_alone,
+    run_alone,
+)
 from grader.recorded import hopper_here
 from grader.source import KernelSource, take_source
 
@@ -18,7 +27,8 @@ from grader.source import KernelSource, take_source
 class Runner(Protocol):
     """What judges need.
 
-    `patience` stretches their limits of time: a notebook answers soon, a grade must be the same on a busy computer.
+    `patience` stretches their limits of time by the clock: a notebook answers soon, a grade must be the same on a busy
+    computer. `inputs` and `orders` take seconds of a notebook, and stretch them themselves.
     `discreet`: whether inputs that the notebook does not show, or what an answer made of them, stay out of messages.
     `live`: whether kernels may be launched on this computer's GPU.
     """
@@ -45,6 +55,11 @@ class Runner(Protocol):
         grid: int = 1,
     ) -> Outcome:
         """Run once, `grid` CTAs of `block` threads."""
+
+    def inputs(
+        self, source: KernelSource, inputs: Sequence[Sequence[Argument]], block: int, seconds: float, grid: int = 1
+    ) -> list[Outcome]:
+        """Run several inputs, up to the first that does not come to its end; begin no other after `seconds`."""
 
     def orders(
         self,
@@ -86,6 +101,11 @@ class Here:
         grid: int = 1,
     ) -> Outcome:
         return run_alone(source, arguments, block, seed, on, grid=grid)
+
+    def inputs(
+        self, source: KernelSource, inputs: Sequence[Sequence[Argument]], block: int, seconds: float, grid: int = 1
+    ) -> list[Outcome]:
+        return inputs_alone(source, inputs, block, seconds, grid=grid)
 
     def orders(
         self,

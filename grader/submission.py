@@ -42,12 +42,12 @@ class Submission:
 
 def read(path: Path) -> Submission:
     """The submission in a file. Raises Unreadable."""
-    return parse(_bytes_of(path))
+    return parse(content_of(path))
 
 
 def parse(content: bytes) -> Submission:
     """The submission in a file's bytes. Raises Unreadable."""
-    digest = hashlib.sha256(content).hexdigest()
+    digest = digest_of(content)
     try:
         written = json.loads(content.decode(_encoding(content)))
     except (UnicodeError, ValueError, RecursionError) as error:
@@ -81,7 +81,13 @@ def _encoding(content: bytes) -> str:
     return "utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
 
 
-def _bytes_of(path: Path) -> bytes:
+def digest_of(content: bytes) -> str:
+    """The SHA-256 of a file's bytes."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def content_of(path: Path) -> bytes:
+    """A submitted file's bytes. Raises Unreadable for what is no file, or too large a one."""
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
         number = os.open(path, flags)

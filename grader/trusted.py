@@ -21,7 +21,7 @@ from grader import checking, exercises, submission
 from grader.exercise import Exercise, Finding
 from grader.hints import HintLadder, hint_for
 from grader.lesson import CheckCell, Lesson, assignment_of, lessons
-from grader.limits import Failed, FromSandbox
+from grader.limits import Failed, FromSandbox, HostFault
 from grader.quiet import quiet
 from grader.report import render
 from grader.runner import using
@@ -95,6 +95,7 @@ def regrade(
     seed: int = 0,
     sandbox: Sandbox | None = None,
     lesson: Lesson | None = None,
+    live: bool = False,
 ) -> Report:
     """Grade a notebook: its JSON, or a path to it.
 
@@ -102,18 +103,29 @@ def regrade(
     seed         the class's seed, which draws hidden inputs; 0 in the public course
     sandbox      one that is running; None: one is started for this notebook
     lesson       the checks, where they are not the released ones
+    live         whether right kernels also run on this computer's GPU, as evidence, outside of the sandbox: nothing
+                 but the kernel language runs there, in a process of its own
 
-    Raises submission.Unreadable for what is no notebook of the course, NoSandbox where none can be started.
+    Raises submission.Unreadable for what is no notebook of the course, NoSandbox where no sandbox can be started,
+    HostFault where this computer failed twice while it graded: the notebook has no grade then.
     """
     handed_in = _submission(notebook)
     lesson = lesson or _lesson(assignment, handed_in)
     with contextlib.ExitStack() as stack:
         sandbox = sandbox or stack.enter_context(Sandbox())
-        graded = _Grading(handed_in, lesson, seed, sandbox).all()
+        graded = _graded(handed_in, lesson, seed, sandbox, live)
         level = sandbox.level
-    return Report(
-        SCHEMA, lesson.assignment, level.name, level.statement, versions(), seed, handed_in.digest, tuple(graded)
-    )
+    return Report(SCHEMA, lesson.assignment, level.name, level.statement, versions(), seed, handed_in.digest, graded)
+
+
+def _graded(
+    handed_in: submission.Submission, lesson: Lesson, seed: int, sandbox: Sandbox, live: bool
+) -> Sequence[Graded]:
+    """All exercises; from the start once more where the computer was at fault."""
+    try:
+        return tuple(_Grading(handed_in, lesson, seed, sandbox, live).all())
+    except HostFault:
+        return tuple(_Grading(handed_in, lesson, seed, sandbox, live).all())
 
 
 def versions() -> dict[str, str]:
@@ -143,10 +155,10 @@ def _lesson(assignment: str | None, handed_in: submission.Submission) -> Lesson:
 class _Grading:
     """One notebook being graded."""
 
-    def __init__(self, handed_in: submission.Submission, lesson: Lesson, seed: int, sandbox: Sandbox):
+    def __init__(self, handed_in: submission.Submission, lesson: Lesson, seed: int, sandbox: Sandbox, live: bool):
         self.lesson, self.seed, self.sandbox = lesson, seed, sandbox
         self.code = handed_in.code()
-        self.runner = InSandbox(sandbox, discreet=seed != 0)
+        self.runner = InSandbox(sandbox, discreet=seed != 0, live=live)
         self.ran: set[str] = set()
         asking = [exercises.find(check.exercise) for check in lesson.checks]
         self.questions = {each.id: each.questions(seed) for each in asking if each and each.questions}

@@ -35,8 +35,8 @@ def as_lines(outcomes: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _rows(name: str, outcome: Mapping[str, Any]) -> list[list[str]]:
-    if "error" in outcome:
-        return [[name, "", "", "", outcome["error"]]]
+    if "report" not in outcome:
+        return [[name, "", "", "", _verdict(outcome)]]
     graded = outcome["report"]["exercises"]
     return [[name, each["exercise"], number(each["points"]), number(each["maximum"]), ""] for each in graded]
 
@@ -47,6 +47,6 @@ def _harmless(cell: str) -> str:
 
 
 def _verdict(outcome: Mapping[str, Any]) -> str:
-    if "error" in outcome:
-        return outcome["error"]
+    if "report" not in outcome:
+        return outcome.get("error") or outcome["not_graded"]
     return f"{number(outcome['report']['points'])}/{number(outcome['report']['maximum'])}"

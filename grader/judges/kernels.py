@@ -7,9 +7,9 @@ there too. That is evidence and gives no points, so that a grade does not depend
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -76,12 +76,12 @@ def judge_kernel(answer: object, task: KernelTask, seed: int) -> list[Finding]:
     if len(source.parameters) != len(task.parameters):
         message = text("kernel.parameters", given=", ".join(source.parameters), wanted=", ".join(task.parameters))
         return _refuse(task, message, "form")
-    cases = task.cases(seed)
+    cases = _cases(task.cases, seed)
     compilation = current().compile(source, cases[0].arguments)
     compiles = _judge_compilation(compilation, task.points["compiles"])
     if compiles.cause:
         return [compiles, *_refuse(task, "", compiles.cause)[1:]]
-    outcomes = _run_cases(source, cases, task)
+    outcomes = current().inputs(source, [case.arguments for case in cases], task.block, INPUT_SECONDS, task.grid)
     unjudged = task.points["compiles"] - compiles.maximum  # counts with the bytes, where nothing can compile
     moved = _judge_bytes(cases, outcomes, task.points["bytes"] + unjudged)
     order = _judge_order(source, cases, outcomes, task)
@@ -90,15 +90,10 @@ def judge_kernel(answer: object, task: KernelTask, seed: int) -> list[Finding]:
     return [compiles, moved, *banks, order, *_hardware(source, cases[0], task, clean)]
 
 
-def _run_cases(source: KernelSource, cases: Sequence[Case], task: KernelTask) -> list[Outcome]:
-    """Run all inputs; only the first ones where one does not come to its end, or where it takes too long."""
-    outcomes: list[Outcome] = []
-    deadline = time.monotonic() + INPUT_SECONDS * current().patience
-    for case in cases:
-        outcomes.append(current().run(source, case.arguments, task.block, grid=task.grid))
-        if outcomes[-1].stopped or time.monotonic() > deadline:
-            break
-    return outcomes
+@lru_cache(maxsize=64)
+def _cases(made_by: Callable[[int], Sequence[Case]], seed: int) -> Sequence[Case]:
+    """Made once for all submissions: runs get copies of the arrays."""
+    return made_by(seed)
 
 
 def _refuse(task: KernelTask, message: str, cause: str) -> list[Finding]:
@@ -165,8 +160,7 @@ def _judge_order(source: KernelSource, cases: Sequence[Case], outcomes: Sequence
     if all(run.ok and not run.copied for run in runs):
         return wrong("order", points, text("kernel.nothing-to-order"), "no-copy")
     if all(run.ok for run in runs) and len(runs) == len(cases):
-        seconds = SECONDS * current().patience
-        runs += current().orders(source, cases[0].arguments, task.block, range(1, SEEDS), seconds, task.grid)
+        runs += current().orders(source, cases[0].arguments, task.block, range(1, SEEDS), SECONDS, task.grid)
     number, bad = next(((i, run) for i, run in enumerate(runs, 1) if not run.ok), (0, None))
     if bad is None:
         return right("order", points, text("kernel.order-right", orders=len(runs)))

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import pickle
 import select
 import signal
 import socket
@@ -19,7 +18,8 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from grader.limits import Failed
+from grader.limits import Failed, HostFault
+from grader.memory import pickled
 from grader.sandbox import wire
 from grader.sandbox.level import Level, environment, levels, python_command
 from grader.sandbox.limits import MIB, Limits
@@ -28,6 +28,7 @@ from grader.texts import text
 
 START = 60.0  # seconds that a warm process may take to start
 USUAL = Limits()
+AT_FAULT = ("start", "lost")  # endings that are the computer's doing
 GRACE = 5.0  # seconds beyond a task's own limit until the whole sandbox is given up
 
 
@@ -69,7 +70,7 @@ class Sandbox:
         return self._process.pid
 
     def ask(self, task: str, limits: Limits | None = None, **request: Any) -> Any:
-        """Have a fresh process do a task and give its one record. Raises Failed."""
+        """Have a fresh process do a task and give its one record. Raises Failed, or HostFault."""
         with self.talk(task, limits, **request) as connection:
             record = connection.hear()
             connection.expect_no_more()
@@ -95,13 +96,20 @@ class Sandbox:
         return self._open
 
     def _stream(self, limits: Limits) -> socket.socket:
-        """Have the warm process start a task; one end of the connection with it."""
-        if self._process is None or self._process.poll() is not None:
-            self._start(self.level)
-        ours, theirs = socket.socketpair()
-        with theirs:
-            socket.send_fds(self._control, [json.dumps(asdict(limits)).encode()], [theirs.fileno()])
-        return ours
+        """Have the warm process start a task; one end of the connection with it. One that is dead is replaced."""
+        message = json.dumps(asdict(limits)).encode()
+        for _ in range(2):
+            if self._process is None or self._process.poll() is not None:
+                self._start(self.level)
+            ours, theirs = socket.socketpair()
+            with theirs:
+                try:
+                    socket.send_fds(self._control, [message], [theirs.fileno()])
+                    return ours
+                except OSError:  # nobody listens
+                    ours.close()
+                    self._kill()
+        raise HostFault(text("sandbox.lost", reason=self._last_words() or "?"))
 
     def close(self) -> None:
         """End everything."""
@@ -117,7 +125,7 @@ class Sandbox:
                     self.level = level
                     self.ask("about")
                     return level
-                except (NoSandbox, Failed, OSError) as error:
+                except (NoSandbox, Failed, HostFault, OSError) as error:
                     reasons.append(f"{level.name}: {error}")
                     self._kill()
         raise NoSandbox(text("sandbox.none", reason="; ".join(reasons) or str(wanted)))
@@ -175,12 +183,12 @@ class Sandbox:
         if not select.select([self._control], [], [], 0)[0]:
             with contextlib.suppress(OSError):
                 self._control.send(b'"stop"')
-        self._control.settimeout(connection.limits.wall + GRACE)
+        self._control.settimeout(START)  # it was told, and has only to end the task
         try:
             return json.loads(self._control.recv(1 << 16))
         except (OSError, ValueError):
             self._kill()
-            return {"reason": "lost"}
+            return {"reason": "lost", "words": self._last_words()}
 
 
 class Connection:
@@ -190,11 +198,11 @@ class Connection:
         self._sandbox, self._stream, self.limits = sandbox, stream, limits
         self._ending: dict[str, Any] | None = None
         self._left = limits.record
-        self._stream.settimeout(limits.wall + GRACE)
+        self._stream.settimeout(limits.longest + GRACE)
 
     def say_first(self, task: str, request: dict[str, Any]) -> None:
         """What the task is, pickled: this is read before anything of a learner's runs."""
-        written = pickle.dumps({"task": task, **request})
+        written = pickled({"task": task, **request})
         with contextlib.suppress(OSError):  # how it ended is told to who listens
             self._stream.sendall(wire.HEAD.pack(len(written), 0) + written)
 
@@ -204,7 +212,7 @@ class Connection:
             wire.send(self._stream.sendall, value)
 
     def hear(self) -> Any:
-        """The next record, within the task's limits. Raises Failed."""
+        """The next record, within the task's limits. Raises Failed, or HostFault where nobody looked after the task."""
         try:
             return wire.receive(self._read, self._left)
         except (EOFError, OSError):
@@ -245,8 +253,10 @@ class Connection:
         self._left -= len(piece)
         return piece
 
-    def _failure(self, ending: dict[str, Any]) -> Failed:
+    def _failure(self, ending: dict[str, Any]) -> Failed | HostFault:
         limits = self.limits
+        if ending["reason"] in AT_FAULT:
+            return HostFault(text(f"sandbox.{ending['reason']}", reason=ending.get("words") or "?"))
         if ending["reason"] == "time" or ending.get("cpu", 0) > 0.9 * limits.cpu:
             seconds = limits.cpu if ending.get("cpu", 0) > 0.9 * limits.cpu else limits.wall
             return Failed("time", text("sandbox.time", seconds=seconds), seconds)

@@ -12,7 +12,7 @@ MIB = 1 << 20
 class Limits:
     """The limits of one task. Seconds and bytes; `memory` is what all its processes hold together."""
 
-    wall: float = 90.0  # long, so that a busy computer stops nobody who works
+    wall: float = 90.0  # by the clock, without the time for which it wanted a processor and had none
     cpu: int = 20  # of the processor, all processes together
     memory: int = 1024 * MIB
     address_space: int = 4096 * MIB  # of each process: numba and NumPy reserve more than they use
@@ -21,6 +21,11 @@ class Limits:
     file_size: int = 16 * MIB
     record: int = 16 * MIB  # what comes back
     scratch: int = 64 * MIB  # in the task's own folder
+
+    @property
+    def longest(self) -> float:
+        """Seconds by the clock after which a task is ended in any case, however busy the computer is."""
+        return 10 * self.wall
 
     def applied(self, but: Sequence[str] = ()) -> None:
         """Set what the operating system enforces, `but` some, for this process and those that it starts. POSIX only."""

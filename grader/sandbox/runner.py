@@ -12,21 +12,25 @@ from grader.alone import PATIENCE, Argument, Compilation, Outcome, arrays_in
 from grader.limits import Failed
 from grader.sandbox.exported import Remote
 from grader.sandbox.host import Sandbox
+from grader.sandbox.limits import Limits
 from grader.source import KernelSource, NoSource
 from grader.texts import text
 
-STRETCH = 3.0  # a run in a grade may take so many times as long as in a notebook, of the processor
-PATIENCE_OF_JUDGES = 40.0  # so many times as long by the clock: a busy computer costs nobody a point
+STRETCH = 3.0  # runs in a grade may take so many times as long as in a notebook, of the processor
+PATIENCE_OF_JUDGES = 100.0  # so many times as long by the clock: a busy computer costs nobody a point
+ON_GPU = Limits(cpu=60, address_space=1 << 46)  # CUDA reserves the whole of a GPU's memory, and compiles first
 LONGEST = 4000  # characters of a message
 
 
 class InSandbox:
-    """Compiles and runs kernels in fresh processes of a sandbox."""
+    """Compiles and runs kernels in fresh processes of a sandbox; those on a GPU, where `live`, in plain processes.
 
-    live = False
+    CUDA needs devices and address space that a sandbox has not. What runs beside it is the kernel language alone, which
+    numba compiles: no Python of a learner's.
+    """
 
-    def __init__(self, sandbox: Sandbox, discreet: bool):
-        self.patience, self.discreet = PATIENCE_OF_JUDGES, discreet
+    def __init__(self, sandbox: Sandbox, discreet: bool, live: bool = False):
+        self.patience, self.discreet, self.live = PATIENCE_OF_JUDGES, discreet, live
         self._sandbox = sandbox
         self._limits = tuple(STRETCH * seconds for seconds in PATIENCE)
 
@@ -58,10 +62,38 @@ class InSandbox:
     ) -> Outcome:
         request = {"source": asdict(source), "arguments": list(arguments), "block": block, "seed": seed, "grid": grid}
         try:
-            record = self._sandbox.ask("run", **request, limits_of_run=self._limits)
+            if on == "gpu":
+                with Sandbox("process", ON_GPU) as plain:
+                    record = plain.ask("run", **request, limits_of_run=self._limits, on=on)
+            else:
+                record = self._sandbox.ask("run", **request, limits_of_run=self._limits, on=on)
         except Failed as failed:
             return _none(arguments, failed)
         return _outcome(record, arguments)
+
+    def inputs(
+        self, source: KernelSource, inputs: Sequence[Sequence[Argument]], block: int, seconds: float, grid: int = 1
+    ) -> list[Outcome]:
+        request = {"source": asdict(source), "inputs": [list(arguments) for arguments in inputs], "block": block}
+        request |= {"seconds": STRETCH * seconds, "grid": grid}
+        try:
+            records = self._sandbox.ask("inputs", **request, limits_of_run=self._limits)
+        except Failed:
+            return self._one_by_one(source, inputs, block, grid)
+        if type(records) is not list or not 0 < len(records) <= len(inputs):
+            raise _malformed()
+        return [_outcome(record, arguments) for record, arguments in zip(records, inputs, strict=False)]
+
+    def _one_by_one(
+        self, source: KernelSource, inputs: Sequence[Sequence[Argument]], block: int, grid: int
+    ) -> list[Outcome]:
+        """Each input in a process of its own, to see which one its process does not survive."""
+        outcomes: list[Outcome] = []
+        for arguments in inputs:
+            outcomes.append(self.run(source, arguments, block, grid=grid))
+            if outcomes[-1].stopped:
+                break
+        return outcomes
 
     def orders(
         self,
@@ -75,7 +107,7 @@ class InSandbox:
         request = {"source": asdict(source), "arguments": list(arguments), "block": block, "seeds": list(seeds)}
         request["grid"] = grid
         try:
-            records = self._sandbox.ask("orders", **request, seconds=seconds, limits_of_run=self._limits)
+            records = self._sandbox.ask("orders", **request, seconds=STRETCH * seconds, limits_of_run=self._limits)
         except Failed as failed:
             return [_none(arguments, failed)]
         if type(records) is not list or len(records) > len(seeds):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pickle
 import socket
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -72,6 +73,7 @@ def _run(
     seed: int,
     limits_of_run: tuple[float, float],
     grid: int,
+    on: str,
 ) -> None:
     from grader import alone
     from grader.language import check
@@ -79,8 +81,28 @@ def _run(
 
     kernel = KernelSource(**source)
     check(kernel)
-    outcome = alone.run_alone(kernel, arguments, block, seed, limits=limits_of_run, grid=grid)
+    outcome = alone.run_alone(kernel, arguments, block, seed, on, limits_of_run, grid)
     wire.send(connection.sendall, dict(vars(outcome)))
+
+
+def _inputs(
+    connection: socket.socket,
+    limits: Limits,
+    source: Mapping[str, Any],
+    inputs: list,
+    block: int,
+    seconds: float,
+    limits_of_run: tuple[float, float],
+    grid: int,
+) -> None:
+    from grader import alone
+    from grader.language import check
+    from grader.source import KernelSource
+
+    kernel = KernelSource(**source)
+    check(kernel)
+    outcomes = alone.inputs_alone(kernel, inputs, block, seconds, limits_of_run, grid, clock=time.process_time)
+    wire.send(connection.sendall, [dict(vars(outcome)) for outcome in outcomes])
 
 
 def _orders(
@@ -100,7 +122,9 @@ def _orders(
 
     kernel = KernelSource(**source)
     check(kernel)
-    outcomes = alone.orders_alone(kernel, arguments, block, seeds, seconds, limits_of_run, grid)
+    outcomes = alone.orders_alone(
+        kernel, arguments, block, seeds, seconds, limits_of_run, grid, clock=time.process_time
+    )
     wire.send(connection.sendall, [dict(vars(outcome)) for outcome in outcomes])
 
 
@@ -149,6 +173,7 @@ def _about(connection: socket.socket, limits: Limits) -> None:
 TASKS: dict[str, Callable[..., None]] = {
     "compile": _compile,
     "run": _run,
+    "inputs": _inputs,
     "orders": _orders,
     "accesses": _accesses,
     "answers": _answers,

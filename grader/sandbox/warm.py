@@ -8,6 +8,7 @@ because it is too long or too large, all its processes end, and the grader is to
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
 import select
@@ -17,14 +18,23 @@ import struct
 import sys
 import time
 from dataclasses import dataclass
-from pathlib import Path
 
 from grader.sandbox import confine
 from grader.sandbox.limits import Limits
+from grader.sandbox.processes import (
+    all_processes,
+    cpu_seconds,
+    descendants,
+    proportional,
+    resident,
+    threads_of_this_user,
+    waited_seconds,
+)
 
 LOOK = 0.03  # seconds between looks at a task's memory
 PID = struct.Struct(">i")
-CONNECTION = 3  # the task's end of its connection
+CONNECTION, SAYS_READY = 3, 4  # a task's end of its connection; a pipe, until it begins
+READY = b"+"
 
 
 @dataclass
@@ -38,17 +48,21 @@ class Task:
     def members(self) -> list[int]:
         """All its processes."""
         if self.namespaced:  # whoever else is in the sandbox's process namespace
-            return [pid for pid in _all_processes() if pid not in (1, os.getpid(), self.keeper)]
+            return [pid for pid in all_processes() if pid not in (1, os.getpid(), self.keeper)]
         return descendants(os.getpid())
 
     def memory(self) -> int:
         """Bytes that they hold together: those of the warm process, which they share, are counted once at most."""
-        resident = [_resident(pid) for pid in self.members()]
-        return sum(resident) if len(resident) < 2 else sum(map(proportional, self.members()))
+        held = [resident(pid) for pid in self.members()]
+        return sum(held) if len(held) < 2 else sum(map(proportional, self.members()))
 
     def cpu(self) -> float:
         """Seconds of the processor that they have used. Of process 1 of a namespace the system's limit is not kept."""
-        return sum(map(_cpu_seconds, self.members()))
+        return sum(map(cpu_seconds, self.members()))
+
+    def waited(self) -> dict[int, float]:
+        """For each of them the seconds for which it has wanted a processor in vain."""
+        return {pid: waited_seconds(pid) for pid in self.members()}
 
     def kill(self) -> None:
         """End all of them."""
@@ -67,7 +81,7 @@ def main(control_number: int, namespaced: bool) -> None:
     from grader.sandbox import tasks
 
     tasks.warm_up()
-    crowd = 0 if namespaced else _threads_of_this_user()
+    crowd = 0 if namespaced else threads_of_this_user()
     control.send(json.dumps({"ready": True}).encode())
     while True:
         message, handles, _, _ = socket.recv_fds(control, 1 << 16, 1)
@@ -85,11 +99,13 @@ def _serve(control: socket.socket, connection: int, limits: Limits, namespaced: 
     began = time.monotonic()
     try:
         task = _start(connection, limits, namespaced, crowd)
+    except OSError:  # no further process, or no memory for one
+        task = None
     finally:
         os.close(connection)
     if task is None:
         return {"reason": "start"}
-    reason = _watch(control, task, began + limits.wall, limits.cpu, limits.memory)
+    reason = _watch(control, task, began, limits)
     task.kill()
     _, status, usage = os.wait4(task.keeper, 0)
     if not namespaced:
@@ -106,9 +122,17 @@ def _serve(control: socket.socket, connection: int, limits: Limits, namespaced: 
 
 
 def _start(connection: int, limits: Limits, namespaced: bool, crowd: int) -> Task | None:
-    """Fork a task. In a sandbox with namespaces a keeper stays between: its child is process 1 of a new one."""
+    """Fork a task. In a sandbox with namespaces a keeper stays between: its child is process 1 of a new one.
+
+    None where it could not be made ready: nothing of a learner's has run then.
+    """
     reading, writing = os.pipe()
-    keeper = os.fork()
+    try:
+        keeper = os.fork()
+    except OSError:
+        os.close(reading)
+        os.close(writing)
+        raise
     if keeper == 0:
         status = 1
         with contextlib.suppress(BaseException):
@@ -122,26 +146,30 @@ def _start(connection: int, limits: Limits, namespaced: bool, crowd: int) -> Tas
                     os._exit(status if status >= 0 else 128 - status)
             else:
                 os.write(writing, PID.pack(os.getpid()))
-            _become_task(connection, limits, namespaced, crowd)
+            _become_task(connection, writing, limits, namespaced, crowd)
             status = 0
         os._exit(status)
     os.close(writing)
-    told = os.read(reading, PID.size)
-    os.close(reading)
-    if len(told) < PID.size:
+    with open(reading, "rb") as pipe:
+        told = pipe.read()
+    if len(told) < PID.size + len(READY):
+        with contextlib.suppress(OSError):
+            os.kill(keeper, signal.SIGKILL)
         os.waitpid(keeper, 0)
         return None
-    return Task(keeper, PID.unpack(told)[0], namespaced)
+    return Task(keeper, PID.unpack_from(told)[0], namespaced)
 
 
-def _become_task(connection: int, limits: Limits, namespaced: bool, crowd: int) -> None:
-    """Give up everything but the connection, then do what it asks for."""
+def _become_task(connection: int, writing: int, limits: Limits, namespaced: bool, crowd: int) -> None:
+    """Give up everything but the connection, say that this is done, then do what the connection asks for."""
     os.setpgid(0, 0)
     nowhere = os.open(os.devnull, os.O_RDWR)
     for standard in range(3):
         os.dup2(nowhere, standard)
-    os.dup2(connection, CONNECTION)
-    os.closerange(CONNECTION + 1, 4096)
+    keep = [fcntl.fcntl(number, fcntl.F_DUPFD, SAYS_READY + 1) for number in (connection, writing)]
+    for number, kept in zip((CONNECTION, SAYS_READY), keep, strict=True):
+        os.dup2(kept, number)
+    os.closerange(SAYS_READY + 1, 4096)
     if namespaced:
         confine.own_scratch(os.environ["HOME"], limits.scratch)
         os.chdir(os.environ["HOME"])
@@ -151,11 +179,30 @@ def _become_task(connection: int, limits: Limits, namespaced: bool, crowd: int) 
         confine.fewer_calls(namespaced)
     from grader.sandbox import tasks
 
+    os.write(SAYS_READY, READY)
+    os.close(SAYS_READY)
     tasks.serve(socket.socket(fileno=CONNECTION), limits)
 
 
-def _watch(control: socket.socket, task: Task, deadline: float, cpu: float, memory: int) -> str:
+class _Clock:
+    """The time that counts against a task: what goes by, less what it had to wait for a processor."""
+
+    def __init__(self, began: float):
+        self._began = self._seen = began
+        self._lost, self._before = 0.0, dict[int, float]()
+
+    def is_late(self, task: Task, limits: Limits) -> bool:
+        """To be asked now and then."""
+        now, waited = time.monotonic(), task.waited()
+        lost = max((seconds - self._before.get(pid, 0.0) for pid, seconds in waited.items()), default=0.0)
+        self._lost += min(max(lost, 0.0), now - self._seen)
+        self._seen, self._before = now, waited
+        return now - self._began - self._lost > limits.wall or now - self._began > limits.longest
+
+
+def _watch(control: socket.socket, task: Task, began: float, limits: Limits) -> str:
     """Wait for a task's end; why it must end before, or nothing."""
+    clock = _Clock(began)
     poll = select.poll()
     poll.register(control, select.POLLIN)
     ended = os.pidfd_open(task.keeper) if hasattr(os, "pidfd_open") else None
@@ -168,9 +215,9 @@ def _watch(control: socket.socket, task: Task, deadline: float, cpu: float, memo
                 return ""
             if control.fileno() in ready and json.loads(control.recv(1 << 16) or b'"stop"') == "stop":
                 return "stopped"
-            if time.monotonic() > deadline or task.cpu() > cpu:
+            if clock.is_late(task, limits) or task.cpu() > limits.cpu:
                 return "time"
-            if task.memory() > memory:
+            if task.memory() > limits.memory:
                 return "memory"
     finally:
         if ended is not None:
@@ -194,58 +241,3 @@ def _reap() -> None:
             return
         if not left:
             return
-
-
-def _all_processes() -> list[int]:
-    try:
-        return [int(name) for name in os.listdir("/proc") if name.isdigit()]
-    except OSError:  # no /proc: not Linux
-        return []
-
-
-def descendants(root: int) -> list[int]:
-    """The processes that a process has started, and theirs."""
-    parents: dict[int, int] = {}
-    for pid in _all_processes():
-        with contextlib.suppress(OSError, ValueError, IndexError):
-            parents[pid] = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
-    found, frontier = [], {root}
-    while frontier:
-        frontier = {pid for pid, parent in parents.items() if parent in frontier}
-        found += sorted(frontier)
-    return found
-
-
-def _resident(pid: int) -> int:
-    try:
-        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError, IndexError):
-        return 0
-
-
-def _cpu_seconds(pid: int) -> float:
-    """A process's time in its code and in the system's, that of children that it has waited for included."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
-    except (OSError, ValueError, IndexError):
-        return 0.0
-
-
-def proportional(pid: int) -> int:
-    """A process's memory, pages that it shares counted in parts."""
-    with contextlib.suppress(OSError, ValueError, IndexError):
-        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
-            if line.startswith("Pss:"):
-                return int(line.split()[1]) * 1024
-    return _resident(pid)
-
-
-def _threads_of_this_user() -> int:
-    """What a limit on this user's processes counts already, where there is no namespace of users."""
-    count = 0
-    for pid in _all_processes():
-        with contextlib.suppress(OSError):
-            if os.stat(f"/proc/{pid}").st_uid == os.getuid():
-                count += len(os.listdir(f"/proc/{pid}/task"))
-    return count

@@ -10,7 +10,7 @@ import pytest
 from grader import trusted
 from grader.sandbox.host import Sandbox
 from grader.sandbox.limits import MIB, Limits
-from grader.sandbox.warm import descendants
+from grader.sandbox.processes import descendants
 from tests.grader.attacks.cheats import BOMBS, CHEATS, RECORDS
 from tests.grader.attacks.notebooks import CHECK_COUNTS, COUNTS, LESSON, SETUP, notebook
 

@@ -15,7 +15,7 @@ from grader.limits import Failed
 from grader.sandbox.host import NoSandbox, Sandbox
 from grader.sandbox.level import NOBODY
 from grader.sandbox.limits import MIB, Limits
-from grader.sandbox.warm import descendants
+from grader.sandbox.processes import descendants
 from tests.lessons import COURSE
 
 LEVELS = ["bubblewrap", "limits"]
