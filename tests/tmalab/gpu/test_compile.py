@@ -200,6 +200,17 @@ def test_a_cta_may_have_227_kib_of_static_shared_memory_and_no_byte_more():
         kernel_of(227 * 1024 + 1).ptx(arguments)
 
 
+def test_a_shared_array_without_a_size_is_refused_with_what_to_write():
+    @kernel
+    def sized_at_launch(out):
+        tile = cuda.shared.array(0, np.float32)
+        tile[cuda.threadIdx.x] = 1
+        out[0] = tile[0]
+
+    with pytest.raises(CompileError, match="sized_at_launch has a shared array of shape 0.*up to 227 KiB"):
+        sized_at_launch.ptx((np.zeros(1, np.float32),))
+
+
 def test_the_sum_of_too_much_shared_memory_is_shown():
     @kernel
     def two(out, n):
