@@ -12,6 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable
 from importlib import import_module
+from itertools import pairwise
 
 import tmalab
 from tmalab import descriptor as map_bytes
@@ -234,6 +235,15 @@ def ladder() -> str:
     return table(("kernel", "what it is", "shows", "differs"), rows)
 
 
+def gains() -> str:
+    """What each step of the ladder is faster by than the one before, of the recorded rounds' medians."""
+    found = command.recorded("ladder")["cases"][0]["contenders"]
+    steps = [(name, made["speed"]) for name, made in reversed(found.items()) if name.startswith("gemm")]
+    rows = [(f"`{steps[0][0]}`", f"{steps[0][1]:,.0f}", "")]
+    rows += [(f"`{name}`", f"{now:,.0f}", f"{now / before:.2f}") for (_, before), (name, now) in pairwise(steps)]
+    return table(("step", "TFLOP/s", "times the one before"), rows)
+
+
 def benches() -> str:
     """The results of the benches on a GPU that were kept: a table, a sentence, a drawing."""
     parts = []
@@ -253,7 +263,7 @@ def benches() -> str:
 
 TABLES = (
     *(rules, im2col_rules, boundaries, descriptor, instructions, reductions, barrier, recordings, coverage),
-    *(ladder, benches, timing_constants, gemm_picture),
+    *(ladder, gains, benches, timing_constants, gemm_picture),
 )
 myst_substitutions = {made.__name__: made() for made in TABLES}
 myst_substitutions |= {f"picture_{name}": picture(made()) for name, made in GALLERY.items()}

@@ -97,8 +97,9 @@ class Kernel:
         on                     "simulator", anywhere, or "gpu", a Hopper GPU
         seed                   which of the legal orders the simulator takes; the same seed repeats a run exactly
         strict                 also warn where the letter of PTX asks for more than common practice does
-        trace                  "last", the last 4,096 events of a simulated run, or "whole" or True, all of them; True
-                               on a GPU: the first CTAs look at the clock at each event, and the run has a timeline
+        trace                  "last", the last 4,096 events of a simulated run, or "whole" or True, all of them
+
+        On a GPU, with trace=True, the first CTAs look at the clock at each event, and the run has a measured timeline.
 
         Raises TypeError or ValueError for a launch that is no launch. What the kernel does wrong is in the Run.
         """

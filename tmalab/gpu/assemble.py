@@ -28,7 +28,7 @@ def assemble(ptx: str, name: str) -> bytes:
 
 
 def check_shared(ptx: str, name: str) -> None:
-    """Raise CompileError where the kernel `name` has more shared memory than a CTA can have, or does not say how much."""
+    """Raise CompileError where the kernel `name` has more shared memory than a CTA can have, or of unknown size."""
     if "%dynamic_smem_size" in ptx:  # an array of shape 0: all sizes are static here, beyond CUDA C++'s 48 KiB too
         raise CompileError(text("gpu.dynamic-shared", kernel=name))
     arrays = shared_arrays(ptx)

@@ -207,7 +207,7 @@ def test_a_shared_array_without_a_size_is_refused_with_what_to_write():
         tile[cuda.threadIdx.x] = 1
         out[0] = tile[0]
 
-    with pytest.raises(CompileError, match="sized_at_launch has a shared array of shape 0.*up to 227 KiB"):
+    with pytest.raises(CompileError, match=r"sized_at_launch has a shared array of shape 0.*up to 227 KiB"):
         sized_at_launch.ptx((np.zeros(1, np.float32),))
 
 
