@@ -10,6 +10,7 @@ import textwrap
 from pathlib import Path
 from types import ModuleType
 
+from grader.percent import parse
 from tmalab.launch import Kernel
 
 COURSE = Path(__file__).parents[1] / "notebooks"
@@ -44,3 +45,14 @@ def edited(original: Kernel, *edits: tuple[str, str], name: str) -> Kernel:
     scope = dict(original.function.__globals__)
     exec(compile(written, file, "exec"), scope)
     return scope[name]
+
+
+def cells_of(assignment: str, name: str, *ids: str) -> dict[str, object]:
+    """What some cells of a lesson's text define, run one after another; kernels keep their text."""
+    scope: dict[str, object] = {}
+    for cell in parse((COURSE / "source" / assignment / f"{name}.py").read_text("utf-8")):
+        if cell.id in ids:
+            file = f"<{assignment} {cell.id}>"
+            linecache.cache[file] = (len(cell.source), None, cell.source.splitlines(keepends=True), file)
+            exec(compile(cell.source, file, "exec"), scope)
+    return scope
