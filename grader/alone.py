@@ -72,14 +72,18 @@ def run_alone(
     on: str = "simulator",
     limits: tuple[float, float] = PATIENCE,
     grid: int = 1,
+    cluster: int = 1,
 ) -> Outcome:
-    """Run a kernel once, `grid` CTAs of `block` threads, on copies of the arguments; `limits` as PATIENCE (seconds)."""
+    """Run a kernel once, `grid` CTAs of `block` threads, on copies of the arguments, `cluster` CTAs to a cluster.
+
+    `limits` as PATIENCE (seconds).
+    """
     from tmalab.simulator.trace import LENGTH
     from tmalab.simulator.watchdog import patience
 
     own = _own(arguments)
     with patience(*limits):
-        run = kernel(build(source)).run(grid=grid, block=block, args=tuple(own), seed=seed, on=on)
+        run = kernel(build(source)).run(grid, block, tuple(own), cluster, on, seed)
     hazards = [(hazard.name, str(hazard.message)) for hazard in run.hazards]
     copied = len(run.trace) == LENGTH or any(event.what in COPIES for event in run.trace)
     clean = not (run.hazards or run.deadlock or run.fault)  # whether it compiles is a question of its own
@@ -93,6 +97,7 @@ def inputs_alone(
     seconds: float,
     limits: tuple[float, float] = PATIENCE,
     grid: int = 1,
+    cluster: int = 1,
     clock: Clock = time.monotonic,
 ) -> list[Outcome]:
     """The runs of several inputs, up to the first that does not come to its end; after `seconds` no other is begun."""
@@ -101,7 +106,7 @@ def inputs_alone(
     for arguments in inputs:
         if outcomes and (outcomes[-1].stopped or clock() > deadline):
             break
-        outcomes.append(run_alone(source, arguments, block, limits=limits, grid=grid))
+        outcomes.append(run_alone(source, arguments, block, limits=limits, grid=grid, cluster=cluster))
     return outcomes
 
 
@@ -113,6 +118,7 @@ def orders_alone(
     seconds: float,
     limits: tuple[float, float] = PATIENCE,
     grid: int = 1,
+    cluster: int = 1,
     clock: Clock = time.monotonic,
 ) -> list[Outcome]:
     """The runs of one input in several orders, up to the first that is not ok; after `seconds` no other is begun."""
@@ -121,7 +127,7 @@ def orders_alone(
     for seed in seeds:
         if clock() > deadline or not all(outcome.ok for outcome in outcomes[-1:]):
             break
-        outcomes.append(run_alone(source, arguments, block, seed, limits=limits, grid=grid))
+        outcomes.append(run_alone(source, arguments, block, seed, limits=limits, grid=grid, cluster=cluster))
     return outcomes
 
 
@@ -137,6 +143,31 @@ def accesses_alone(
         run = kernel(build(source)).run(grid=1, block=block, args=tuple(own))
         used = (("shared", run.bank_conflicts.lines()), ("global", run.global_sectors.lines()))
         return [(space, *line) for space, lines in used for line in lines]
+
+
+def loads_alone(
+    source: KernelSource,
+    arguments: Sequence[Argument],
+    block: int,
+    limits: tuple[float, float] = PATIENCE,
+    grid: int = 1,
+    cluster: int = 1,
+) -> list[tuple[int, int]]:
+    """The loads of a run like that of `run_alone`, in the order of their issue: bytes, and CTAs that they reach."""
+    from tmalab.simulator.story import Story
+    from tmalab.simulator.watchdog import patience
+
+    with patience(*limits):
+        story = Story.of(kernel(build(source)).run(grid, block, tuple(_own(arguments)), cluster), to_the_end=True)
+    loads, numbers = [], iter(sorted(story.copies))
+    for number in numbers:
+        copy = story.copies[number]
+        reached = 1 if copy.mask is None else sum(copy.mask >> rank & 1 for rank in range(len(copy.cluster)))
+        if copy.role == "load":
+            loads.append((copy.bytes, reached))
+            for _ in range(reached - 1):  # a multicast is a copy of its own in each CTA that it reaches
+                next(numbers)
+    return loads
 
 
 def _own(arguments: Sequence[Argument]) -> list[Argument]:

@@ -17,6 +17,7 @@ from grader.alone import (
     accesses_alone,
     compile_alone,
     inputs_alone,
+    loads_alone,
     orders_alone,
     run_alone,
 )
@@ -53,11 +54,18 @@ class Runner(Protocol):
         seed: int = 0,
         on: str = "simulator",
         grid: int = 1,
+        cluster: int = 1,
     ) -> Outcome:
-        """Run once, `grid` CTAs of `block` threads."""
+        """Run once, `grid` CTAs of `block` threads, `cluster` CTAs to a cluster."""
 
     def inputs(
-        self, source: KernelSource, inputs: Sequence[Sequence[Argument]], block: int, seconds: float, grid: int = 1
+        self,
+        source: KernelSource,
+        inputs: Sequence[Sequence[Argument]],
+        block: int,
+        seconds: float,
+        grid: int = 1,
+        cluster: int = 1,
     ) -> list[Outcome]:
         """Run several inputs, up to the first that does not come to its end; begin no other after `seconds`."""
 
@@ -69,11 +77,17 @@ class Runner(Protocol):
         seeds: Sequence[int],
         seconds: float,
         grid: int = 1,
+        cluster: int = 1,
     ) -> list[Outcome]:
         """Run one input in several orders, up to the first that is not ok; begin no other after `seconds`."""
 
     def accesses(self, source: KernelSource, arguments: Sequence[Argument], block: int) -> list[tuple]:
         """What a run's lines ask of memory: for each the fields of grader.judges.banks.Line."""
+
+    def loads(
+        self, source: KernelSource, arguments: Sequence[Argument], block: int, grid: int = 1, cluster: int = 1
+    ) -> list[tuple[int, int]]:
+        """The loads of a run: bytes, and CTAs that they reach."""
 
 
 class Here:
@@ -99,13 +113,20 @@ class Here:
         seed: int = 0,
         on: str = "simulator",
         grid: int = 1,
+        cluster: int = 1,
     ) -> Outcome:
-        return run_alone(source, arguments, block, seed, on, grid=grid)
+        return run_alone(source, arguments, block, seed, on, grid=grid, cluster=cluster)
 
     def inputs(
-        self, source: KernelSource, inputs: Sequence[Sequence[Argument]], block: int, seconds: float, grid: int = 1
+        self,
+        source: KernelSource,
+        inputs: Sequence[Sequence[Argument]],
+        block: int,
+        seconds: float,
+        grid: int = 1,
+        cluster: int = 1,
     ) -> list[Outcome]:
-        return inputs_alone(source, inputs, block, seconds, grid=grid)
+        return inputs_alone(source, inputs, block, seconds, grid=grid, cluster=cluster)
 
     def orders(
         self,
@@ -115,11 +136,17 @@ class Here:
         seeds: Sequence[int],
         seconds: float,
         grid: int = 1,
+        cluster: int = 1,
     ) -> list[Outcome]:
-        return orders_alone(source, arguments, block, seeds, seconds, grid=grid)
+        return orders_alone(source, arguments, block, seeds, seconds, grid=grid, cluster=cluster)
 
     def accesses(self, source: KernelSource, arguments: Sequence[Argument], block: int) -> list[tuple]:
         return accesses_alone(source, arguments, block)
+
+    def loads(
+        self, source: KernelSource, arguments: Sequence[Argument], block: int, grid: int = 1, cluster: int = 1
+    ) -> list[tuple[int, int]]:
+        return loads_alone(source, arguments, block, grid=grid, cluster=cluster)
 
 
 _current: ContextVar[Runner] = ContextVar("runner", default=Here())  # noqa: B039  it holds nothing

@@ -16,6 +16,7 @@ import numpy as np
 from grader.alone import Argument, Compilation, Outcome
 from grader.exercise import Finding, evidence, right, wrong
 from grader.judges.banks import BankTask, judge_banks
+from grader.judges.traffic import judge_traffic
 from grader.recorded import Seen, not_recorded, recorded_load, recorded_stores
 from grader.report import number as written
 from grader.runner import current
@@ -57,7 +58,10 @@ class Case:
 
 @dataclass(frozen=True)
 class KernelTask:
-    """What a kernel must do; `points` for the parts compiles, bytes and order; banks where conflicts count."""
+    """What a kernel must do; `points` for the parts compiles, bytes and order; banks where conflicts count.
+
+    `grid` CTAs of `block` threads, `cluster` of them to a cluster.
+    """
 
     parameters: Sequence[str]
     block: int
@@ -65,10 +69,13 @@ class KernelTask:
     points: Mapping[str, float]
     banks: BankTask | None = None
     grid: int = 1
+    cluster: int = 1
+    traffic: Callable[[Case], int] | None = None
+    """The most bytes that all loads together may read from global memory; `points` then has a part traffic."""
 
 
 def judge_kernel(answer: object, task: KernelTask, seed: int) -> list[Finding]:
-    """The parts compiles, bytes, banks, order, hardware. What does not compile, or copies nothing, is not run."""
+    """The parts compiles, bytes, banks, traffic, order, hardware. Nothing runs that does not compile or copy."""
     try:
         source = current().source(answer)
     except NoSource as reason:
@@ -81,13 +88,16 @@ def judge_kernel(answer: object, task: KernelTask, seed: int) -> list[Finding]:
     compiles = _judge_compilation(compilation, task.points["compiles"])
     if compiles.cause:
         return [compiles, *_refuse(task, "", compiles.cause)[1:]]
-    outcomes = current().inputs(source, [case.arguments for case in cases], task.block, INPUT_SECONDS, task.grid)
+    shape = task.grid, task.cluster
+    outcomes = current().inputs(source, [case.arguments for case in cases], task.block, INPUT_SECONDS, *shape)
     unjudged = task.points["compiles"] - compiles.maximum  # counts with the bytes, where nothing can compile
     moved = _judge_bytes(cases, outcomes, task.points["bytes"] + unjudged)
     order = _judge_order(source, cases, outcomes, task)
-    banks = [judge_banks(source, cases[-1].arguments, task, bool(moved.passed))] if task.banks else []
+    counted = [judge_banks(source, cases[-1].arguments, task, bool(moved.passed))] if task.banks else []
+    if task.traffic:
+        counted.append(judge_traffic(source, cases[0], task, bool(moved.passed)))
     clean = bool(moved.passed and order.passed)
-    return [compiles, moved, *banks, order, *_hardware(source, cases[0], task, clean)]
+    return [compiles, moved, *counted, order, *_hardware(source, cases[0], task, clean)]
 
 
 @lru_cache(maxsize=64)
@@ -160,7 +170,8 @@ def _judge_order(source: KernelSource, cases: Sequence[Case], outcomes: Sequence
     if all(run.ok and not run.copied for run in runs):
         return wrong("order", points, text("kernel.nothing-to-order"), "no-copy")
     if all(run.ok for run in runs) and len(runs) == len(cases):
-        runs += current().orders(source, cases[0].arguments, task.block, range(1, SEEDS), SECONDS, task.grid)
+        shape = task.grid, task.cluster
+        runs += current().orders(source, cases[0].arguments, task.block, range(1, SEEDS), SECONDS, *shape)
     number, bad = next(((i, run) for i, run in enumerate(runs, 1) if not run.ok), (0, None))
     if bad is None:
         return right("order", points, text("kernel.order-right", orders=len(runs)))
@@ -192,7 +203,7 @@ def _hardware(source: KernelSource, case: Case, task: KernelTask, clean: bool) -
 
 def _live(source: KernelSource, case: Case, task: KernelTask) -> Finding:
     try:
-        outcome = current().run(source, case.arguments, task.block, on="gpu", grid=task.grid)
+        outcome = current().run(source, case.arguments, task.block, on="gpu", grid=task.grid, cluster=task.cluster)
     except RuntimeError as error:  # the GPU is lost or busy: no fault of the kernel
         return evidence("hardware", str(error))
     if outcome.stopped:
@@ -231,6 +242,6 @@ def _stores_against_recording(source: KernelSource, case: Case, task: KernelTask
 
 
 def _compared(source: KernelSource, arguments: Sequence[Argument], recorded: Seen, task: KernelTask) -> Finding:
-    outcome = current().run(source, arguments, task.block, grid=task.grid)
+    outcome = current().run(source, arguments, task.block, grid=task.grid, cluster=task.cluster)
     message = recorded.says(outcome.arrays[-1]) + "; " + text("recorded.no-gpu")
     return evidence("hardware", message, recorded.same(outcome.arrays[-1]))

@@ -59,8 +59,10 @@ class InSandbox:
         seed: int = 0,
         on: str = "simulator",
         grid: int = 1,
+        cluster: int = 1,
     ) -> Outcome:
-        request = {"source": asdict(source), "arguments": list(arguments), "block": block, "seed": seed, "grid": grid}
+        request = {"source": asdict(source), "arguments": list(arguments), "block": block, "seed": seed}
+        request |= {"grid": grid, "cluster": cluster}
         try:
             if on == "gpu":
                 with Sandbox("process", ON_GPU) as plain:
@@ -72,25 +74,31 @@ class InSandbox:
         return _outcome(record, arguments)
 
     def inputs(
-        self, source: KernelSource, inputs: Sequence[Sequence[Argument]], block: int, seconds: float, grid: int = 1
+        self,
+        source: KernelSource,
+        inputs: Sequence[Sequence[Argument]],
+        block: int,
+        seconds: float,
+        grid: int = 1,
+        cluster: int = 1,
     ) -> list[Outcome]:
         request = {"source": asdict(source), "inputs": [list(arguments) for arguments in inputs], "block": block}
-        request |= {"seconds": STRETCH * seconds, "grid": grid}
+        request |= {"seconds": STRETCH * seconds, "grid": grid, "cluster": cluster}
         try:
             records = self._sandbox.ask("inputs", **request, limits_of_run=self._limits)
         except Failed:
-            return self._one_by_one(source, inputs, block, grid)
+            return self._one_by_one(source, inputs, block, grid, cluster)
         if type(records) is not list or not 0 < len(records) <= len(inputs):
             raise _malformed()
         return [_outcome(record, arguments) for record, arguments in zip(records, inputs, strict=False)]
 
     def _one_by_one(
-        self, source: KernelSource, inputs: Sequence[Sequence[Argument]], block: int, grid: int
+        self, source: KernelSource, inputs: Sequence[Sequence[Argument]], block: int, grid: int, cluster: int
     ) -> list[Outcome]:
         """Each input in a process of its own, to see which one its process does not survive."""
         outcomes: list[Outcome] = []
         for arguments in inputs:
-            outcomes.append(self.run(source, arguments, block, grid=grid))
+            outcomes.append(self.run(source, arguments, block, grid=grid, cluster=cluster))
             if outcomes[-1].stopped:
                 break
         return outcomes
@@ -103,9 +111,10 @@ class InSandbox:
         seeds: Sequence[int],
         seconds: float,
         grid: int = 1,
+        cluster: int = 1,
     ) -> list[Outcome]:
         request = {"source": asdict(source), "arguments": list(arguments), "block": block, "seeds": list(seeds)}
-        request["grid"] = grid
+        request |= {"grid": grid, "cluster": cluster}
         try:
             records = self._sandbox.ask("orders", **request, seconds=STRETCH * seconds, limits_of_run=self._limits)
         except Failed as failed:
@@ -118,6 +127,16 @@ class InSandbox:
         request = {"source": asdict(source), "arguments": list(arguments), "block": block}
         record = self._sandbox.ask("accesses", **request, limits_of_run=self._limits)
         if type(record) is not list or not all(type(line) is tuple for line in record):
+            raise _malformed()
+        return record
+
+    def loads(
+        self, source: KernelSource, arguments: Sequence[Argument], block: int, grid: int = 1, cluster: int = 1
+    ) -> list[tuple[int, int]]:
+        request = {"source": asdict(source), "arguments": list(arguments), "block": block}
+        request |= {"grid": grid, "cluster": cluster}
+        record = self._sandbox.ask("loads", **request, limits_of_run=self._limits)
+        if type(record) is not list or not all(map(_is_load, record)):
             raise _malformed()
         return record
 
@@ -154,6 +173,10 @@ def _of(record: Any, name: str, kind: type) -> Any:
 
 def _is_pair(value: object) -> bool:
     return type(value) is tuple and len(value) == 2 and all(type(each) is str for each in value)
+
+
+def _is_load(value: object) -> bool:
+    return type(value) is tuple and len(value) == 2 and all(type(each) is int for each in value)
 
 
 def _malformed() -> Failed:

@@ -73,6 +73,7 @@ def _run(
     seed: int,
     limits_of_run: tuple[float, float],
     grid: int,
+    cluster: int,
     on: str,
 ) -> None:
     from grader import alone
@@ -81,7 +82,7 @@ def _run(
 
     kernel = KernelSource(**source)
     check(kernel)
-    outcome = alone.run_alone(kernel, arguments, block, seed, on, limits_of_run, grid)
+    outcome = alone.run_alone(kernel, arguments, block, seed, on, limits_of_run, grid, cluster)
     wire.send(connection.sendall, dict(vars(outcome)))
 
 
@@ -94,6 +95,7 @@ def _inputs(
     seconds: float,
     limits_of_run: tuple[float, float],
     grid: int,
+    cluster: int,
 ) -> None:
     from grader import alone
     from grader.language import check
@@ -101,7 +103,7 @@ def _inputs(
 
     kernel = KernelSource(**source)
     check(kernel)
-    outcomes = alone.inputs_alone(kernel, inputs, block, seconds, limits_of_run, grid, clock=time.process_time)
+    outcomes = alone.inputs_alone(kernel, inputs, block, seconds, limits_of_run, grid, cluster, clock=time.process_time)
     wire.send(connection.sendall, [dict(vars(outcome)) for outcome in outcomes])
 
 
@@ -115,6 +117,7 @@ def _orders(
     seconds: float,
     limits_of_run: tuple[float, float],
     grid: int,
+    cluster: int,
 ) -> None:
     from grader import alone
     from grader.language import check
@@ -123,7 +126,7 @@ def _orders(
     kernel = KernelSource(**source)
     check(kernel)
     outcomes = alone.orders_alone(
-        kernel, arguments, block, seeds, seconds, limits_of_run, grid, clock=time.process_time
+        kernel, arguments, block, seeds, seconds, limits_of_run, grid, cluster, clock=time.process_time
     )
     wire.send(connection.sendall, [dict(vars(outcome)) for outcome in outcomes])
 
@@ -143,6 +146,25 @@ def _accesses(
     kernel = KernelSource(**source)
     check(kernel)
     wire.send(connection.sendall, alone.accesses_alone(kernel, arguments, block, limits_of_run))
+
+
+def _loads(
+    connection: socket.socket,
+    limits: Limits,
+    source: Mapping[str, Any],
+    arguments: list,
+    block: int,
+    limits_of_run: tuple[float, float],
+    grid: int,
+    cluster: int,
+) -> None:
+    from grader import alone
+    from grader.language import check
+    from grader.source import KernelSource
+
+    kernel = KernelSource(**source)
+    check(kernel)
+    wire.send(connection.sendall, alone.loads_alone(kernel, arguments, block, limits_of_run, grid, cluster))
 
 
 def _answers(connection: socket.socket, limits: Limits, **request: Any) -> None:
@@ -176,6 +198,7 @@ TASKS: dict[str, Callable[..., None]] = {
     "inputs": _inputs,
     "orders": _orders,
     "accesses": _accesses,
+    "loads": _loads,
     "answers": _answers,
     "about": _about,
 }

@@ -1,0 +1,315 @@
+"""Lesson 8, clusters and multicast: masks, who promises what, shares, rings across CTAs, and when a CTA may leave."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from grader.exercise import Exercise, Finding
+from grader.exercises.clusters_cases import CTAS, TILE_BYTES, row_cases, share_cases
+from grader.exercises.kernel_hints import KERNEL_HINTS
+from grader.judges.choices import Predicted, judge_choices, judge_predictions
+from grader.judges.kernels import KernelTask, judge_kernel
+from grader.judges.numbers import judge_numbers
+
+# ---- masks: whom a multicast reaches
+
+
+def masks_questions(seed: int) -> list[str]:
+    """Five wishes, each for a mask."""
+    return list(_masks(seed))
+
+
+def _masks(seed: int) -> dict[str, int]:
+    draw = random.Random(f"{seed} masks")
+    ctas, alone, left_out = draw.choice((2, 4, 8)), draw.randrange(2, 8), draw.randrange(1, 4)
+    row, column = draw.randrange(2), draw.randrange(2)
+    asked = {
+        f"all CTAs of a cluster of {ctas}": (1 << ctas) - 1,
+        f"CTA {alone} alone, in a cluster of 8": 1 << alone,
+        f"all of a cluster of 4 but CTA {left_out}": 0b1111 & ~(1 << left_out),
+        f"row {row} of a square of 2 x 2 CTAs, ranks counted along the rows": 0b11 << (2 * row),
+        f"column {column} of the same square": 0b101 << column,
+    }
+    return dict(draw.sample(list(asked.items()), len(asked)))
+
+
+def judge_masks(answer: object, seed: int) -> Sequence[Finding]:
+    expected = _masks(seed)
+    mistakes = {
+        "counts": [mask.bit_count() for mask in expected.values()],
+        "ranks": [max(mask.bit_length() - 1, 0) for mask in expected.values()],
+        "from-one": [mask << 1 for mask in expected.values()],
+        "turned": [_turned(question, mask) for question, mask in expected.items()],
+    }
+    return [judge_numbers(answer, expected, "masks", 3, mistakes)]
+
+
+def _turned(question: str, mask: int) -> int:
+    """As if the ranks of a square were counted down its columns."""
+    other = {0b0011: 0b0101, 0b1100: 0b1010, 0b0101: 0b0011, 0b1010: 0b1100}
+    return other[mask] if "square" in question else mask
+
+
+# ---- expect: the bytes that a CTA promises for one phase, and why
+
+SENT, BOTH, OWN, NOTHING = EXPECT_LETTERS = "abcd"
+EXPECT_POINTS = {"bytes": 2, "reasons": 2}
+
+
+def expect_questions(seed: int) -> list[str]:
+    """Five ways to load, of which CTA 1 is one."""
+    return list(_expected(seed))
+
+
+def _expected(seed: int) -> dict[str, Predicted]:
+    draw = random.Random(f"{seed} expect")
+    small, large = draw.sample((1024, 2048, 4096), 2)
+    ctas = draw.choice((3, 4))
+    asked = {
+        f"CTA 0 multicasts {large:,} bytes to both CTAs; half of the box is outside the tensor": (
+            large,
+            SENT,
+        ),
+        f"each of {ctas} CTAs multicasts {small:,} bytes to all": (ctas * small, BOTH),
+        f"each of 2 CTAs loads {small:,} bytes of A for itself and multicasts {large:,} bytes of B to both": (
+            small + 2 * large,
+            BOTH,
+        ),
+        f"each of {ctas} CTAs loads {large:,} bytes for itself, without a multicast": (large, OWN),
+        f"CTA 0 multicasts {small:,} bytes with the mask 0b1101; nobody else loads": (0, NOTHING),
+    }
+    drawn = draw.sample(list(asked.items()), len(asked))
+    return {question: Predicted(*right) for question, right in drawn}
+
+
+def judge_expect(answer: object, seed: int) -> Sequence[Finding]:
+    expected = _expected(seed)
+    numbers = {question: wanted.number for question, wanted in expected.items()}
+    mistakes = {
+        "own-alone": [_own_load(question) for question in numbers],
+        "inside-alone": [n // 2 if "outside" in question else n for question, n in numbers.items()],
+        "issuer-alone": [0 if "CTA 0" in question else n for question, n in numbers.items()],
+    }
+    causes = {(question, ""): f"letter-{wanted.reason}" for question, wanted in expected.items()}
+    return judge_predictions(answer, expected, EXPECT_LETTERS, EXPECT_POINTS, mistakes, causes)
+
+
+def _own_load(question: str) -> int:
+    """What CTA 1 loads itself: the bytes that a question says of each CTA."""
+    words = question.replace(",", "").split()
+    counts = [int(word) for word, unit in pairwise(words) if unit == "bytes"]
+    return sum(counts) if question.startswith("each") else 0
+
+
+# ---- counts: the arrivals that a barrier is initialised with
+
+
+def counts_questions(seed: int) -> list[str]:
+    """Five barriers of rings in clusters."""
+    return list(_counts(seed))
+
+
+def _counts(seed: int) -> dict[str, tuple[int, int]]:
+    """For each barrier its arrivals, and those of its own CTA alone."""
+    draw = random.Random(f"{seed} counts")
+    ctas, warps = draw.choice((3, 4)), draw.choice((2, 5))
+    asked = {
+        f"each of {ctas} CTAs multicasts its share to all; one thread of each CTA's {warps} consumer warps, after they "
+        "have met, releases the stage to every CTA: empty": (ctas, 1),
+        f"each of {ctas} CTAs multicasts its share to all; each of a CTA's {warps} consumer warps releases the stage "
+        "to every CTA: empty": (ctas * warps, warps),
+        f"CTA 0 loads for all {ctas} CTAs, and each of a CTA's {warps} consumer warps tells it alone: empty of CTA 0": (
+            ctas * warps,
+            warps,
+        ),
+        f"each of {ctas} CTAs multicasts its share to all, and promises the whole tile to its own barrier: full": (
+            1,
+            1,
+        ),
+        "a square of 2 x 2 CTAs: A is shared along rows, B along columns, and a CTA releases a stage once to each CTA "
+        "that has sent it a part: empty": (3, 1),
+    }
+    return dict(draw.sample(list(asked.items()), len(asked)))
+
+
+def judge_counts(answer: object, seed: int) -> Sequence[Finding]:
+    counted = _counts(seed)
+    expected = {question: right for question, (right, _) in counted.items()}
+    mistakes = {
+        "whole-square": [4 if "square" in question else n for question, n in expected.items()],
+        "own-alone": [own for _, own in counted.values()],
+        "loads-arrive": [_loads(question, n) for question, n in expected.items()],
+    }
+    return [judge_numbers(answer, expected, "arrivals", 3, mistakes)]
+
+
+def _loads(question: str, right: int) -> int:
+    """As if each load arrived at the full barrier."""
+    return int(question.split()[2]) if question.endswith(": full") else right
+
+
+# ---- leave: may a CTA's threads all end now?
+
+YES, WRITTEN, ARRIVED, READ = LEAVE_LETTERS = "abcd"
+SITUATIONS = {
+    "CTA 1 has waited for the full barrier of the last tile; no peer sends it more or arrives on its barriers": YES,
+    "CTA 0 has just issued a multicast whose mask names CTA 1 alone; nobody sends CTA 0 anything": YES,
+    "all CTAs have met in the cluster barrier, after their last wait and their last arrive": YES,
+    "CTA 1 has nothing to do with the tile and leaves; the mask of CTA 0's multicast is 0b11": WRITTEN,
+    "CTA 1 has waited for its own half of the last tile, on a barrier of its own; the half of CTA 0 comes to another": (
+        WRITTEN
+    ),
+    "a ring: CTA 0 has read its last tile and told all; the consumers of CTA 1 have still to release the stage": (
+        ARRIVED
+    ),
+    "CTA 0 loads for both; it has issued the last load and read its tile, and CTA 1 will tell it when done": ARRIVED,
+    "CTA 0 has stored its tile and committed, and has met the others in the cluster barrier": READ,
+    "all CTAs have met in the cluster barrier; then CTA 1 stores its result by TMA and commits": READ,
+}
+
+
+def leave_questions(seed: int) -> list[str]:
+    """Five situations: two in which a CTA may leave, one of each kind in which it must not."""
+    draw = random.Random(f"{seed} leave")
+    asked = []
+    for letter, count in ((YES, 2), (WRITTEN, 1), (ARRIVED, 1), (READ, 1)):
+        asked += draw.sample([question for question, right in SITUATIONS.items() if right == letter], count)
+    draw.shuffle(asked)
+    return asked
+
+
+def judge_leave(answer: object, seed: int) -> Sequence[Finding]:
+    expected = {question: SITUATIONS[question] for question in leave_questions(seed)}
+    causes = {(question, ""): f"letter-{letter}" for question, letter in expected.items()}
+    return [judge_choices(answer, expected, LEAVE_LETTERS, "situations", 3, causes)]
+
+
+# ---- kernels and hunt
+
+SHARE = KernelTask(
+    ("tensor_map", "x", "y", "out"),
+    64,
+    share_cases,
+    {"compiles": 1, "bytes": 2, "traffic": 2, "order": 2},
+    grid=CTAS,
+    cluster=CTAS,
+    traffic=lambda case: TILE_BYTES,
+)
+RING = replace(
+    SHARE,
+    parameters=("tensor_map", "y", "steps", "out"),
+    cases=row_cases,
+    points={"compiles": 1, "bytes": 2, "traffic": 2, "order": 3},
+    traffic=lambda case: TILE_BYTES * int(case.arguments[2]),  # type: ignore[arg-type]
+)
+CULPRITS = {"bug_a": "c", "bug_b": "d", "bug_c": "f", "bug_d": "b", "bug_e": "e"}
+
+
+def judge_hunt(answer: object, seed: int) -> Sequence[Finding]:
+    causes = {(bug, ""): bug for bug in CULPRITS}
+    return [judge_choices(answer, CULPRITS, "abcdef", "culprits", 5, causes)]
+
+
+CLUSTER_HINTS = KERNEL_HINTS | {
+    "peer-not-started": "clusters.kernel-start",
+    "init-not-visible": "clusters.kernel-start",
+    "barrier-not-initialised": "clusters.kernel-start",
+    "multicast-mask": "clusters.kernel-mask",
+    "too-few-bytes": "clusters.kernel-promise",
+    "too-many-bytes": "clusters.kernel-promise",
+    "one-half": "clusters.kernel-halves",
+    "halves-swapped": "clusters.kernel-halves",
+    "one-writes": "clusters.kernel-out",
+    "traffic": "clusters.kernel-traffic",
+    "overwrite-in-use": "clusters.kernel-release",
+    "exit-in-flight": "clusters.kernel-leave",
+    "missing-arrival": "clusters.kernel-arrivals",
+    "over-arrival": "clusters.kernel-arrivals",
+}
+
+EXERCISES = [
+    Exercise(
+        "clusters.masks",
+        {"masks": 3},
+        judge_masks,
+        untouched="clusters.masks-untouched",
+        questions=masks_questions,
+        hints={
+            "counts": "clusters.masks-bits",
+            "ranks": "clusters.masks-bits",
+            "from-one": "clusters.masks-zero",
+            "turned": "clusters.masks-square",
+            "some": "clusters.masks-bits",
+        },
+    ),
+    Exercise(
+        "clusters.expect",
+        EXPECT_POINTS,
+        judge_expect,
+        untouched="clusters.expect-untouched",
+        questions=expect_questions,
+        hints={
+            "own-alone": "clusters.expect-sent",
+            "issuer-alone": "clusters.expect-sent",
+            "inside-alone": "clusters.expect-outside",
+            "some": "clusters.expect-sent",
+            **{f"letter-{letter}": "clusters.expect-reasons" for letter in EXPECT_LETTERS},
+        },
+    ),
+    Exercise(
+        "clusters.share",
+        SHARE.points,
+        lambda answer, seed: judge_kernel(answer, SHARE, seed),
+        untouched="clusters.share-untouched",
+        hints=CLUSTER_HINTS,
+    ),
+    Exercise(
+        "clusters.counts",
+        {"arrivals": 3},
+        judge_counts,
+        untouched="clusters.counts-untouched",
+        questions=counts_questions,
+        hints={
+            "whole-square": "clusters.counts-square",
+            "own-alone": "clusters.counts-peers",
+            "loads-arrive": "clusters.counts-loads",
+            "some": "clusters.counts-peers",
+        },
+    ),
+    Exercise(
+        "clusters.ring",
+        RING.points,
+        lambda answer, seed: judge_kernel(answer, RING, seed),
+        untouched="clusters.ring-untouched",
+        hints=CLUSTER_HINTS | {"first-again": "clusters.ring-place"},
+    ),
+    Exercise(
+        "clusters.leave",
+        {"situations": 3},
+        judge_leave,
+        untouched="clusters.leave-untouched",
+        questions=leave_questions,
+        hints={
+            "letter-a": "clusters.leave-yes",
+            "letter-b": "clusters.leave-written",
+            "letter-c": "clusters.leave-arrived",
+            "letter-d": "clusters.leave-read",
+        },
+    ),
+    Exercise(
+        "clusters.hunt",
+        {"culprits": 5},
+        judge_hunt,
+        untouched="clusters.hunt-untouched",
+        hints={
+            "bug_a": "clusters.hunt-start",
+            "bug_b": "clusters.hunt-promise",
+            "bug_c": "clusters.hunt-mask",
+            "bug_d": "clusters.hunt-release",
+            "bug_e": "clusters.hunt-leave",
+        },
+    ),
+]
