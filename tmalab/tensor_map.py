@@ -139,14 +139,17 @@ class TensorMap:
         return self.array is not None and not isinstance(self.array, np.ndarray)
 
     def show(self, coordinates: Sequence[int] | None = None, shared_address: int = 0) -> TileFigure | GroupingFigure:
-        """The figure of the tile at `coordinates` (elements; the origin where they are left out), for ranks 2 and 3.
+        """The figure of the tile at `coordinates` (elements; the origin where they are left out).
 
-        See tmalab.figures: TileFigure of rank 2, GroupingFigure of rank 3. ValueError for other ranks.
+        See tmalab.figures: TileFigure of ranks 1 and 2, GroupingFigure of rank 3; of ranks 4 and 5 one slice of rank 3,
+        which it says. ValueError for interleaved and im2col maps.
         """
         from tmalab.figures import GroupingFigure, TileFigure
+        from tmalab.figures.part_of_map import part_of
 
-        figure = GroupingFigure if self.rank == 3 else TileFigure
-        return figure(self, coordinates or (0,) * figure.RANK, shared_address)
+        drawn, at, note = part_of(self, (0,) * self.rank if coordinates is None else coordinates)
+        figure = GroupingFigure if drawn.rank == GroupingFigure.RANK else TileFigure
+        return figure(drawn, at, shared_address, note)
 
     def encode(self) -> bytes:
         """The 128 bytes that the driver writes for this map; see tmalab.descriptor."""

@@ -46,7 +46,8 @@ class GroupingFigure(PlacedFigure):
 
     Traits, in both directions: `coordinates`, `swizzle`, `narrowed` (whether a box that is too wide for the swizzle is
     drawn as wide as it takes) and `selected`, (group, row, sector) of the tile or None. Without a map it draws a
-    16x256 fp16 matrix as (4, 16, 64), and a box of (2, 16, 64) under the 128B swizzle: a 16x128 slice.
+    16x256 fp16 matrix as (4, 16, 64), and a box of (2, 16, 64) under the 128B swizzle: a 16x128 slice. `note` is said
+    with shared memory.
     """
 
     RANK = 3
@@ -58,12 +59,16 @@ class GroupingFigure(PlacedFigure):
     selected = traitlets.Tuple(*[traitlets.Int()] * RANK, default_value=None, allow_none=True).tag(sync=True)
 
     def __init__(
-        self, tensor_map: TensorMap | None = None, coordinates: Sequence[int] = (0, 0, 0), shared_address: int = 0
+        self,
+        tensor_map: TensorMap | None = None,
+        coordinates: Sequence[int] = (0, 0, 0),
+        shared_address: int = 0,
+        note: str = "",
     ):
         tensor_map = tensor_map or TensorMap(global_address=NOMINAL_ADDRESS, swizzle=Swizzle.B128, **EXAMPLE)
         if tensor_map.rank != self.RANK or tensor_map.interleave or isinstance(tensor_map, Im2colMap):
             raise ValueError(text("grouping.not-rank-3", rank=tensor_map.rank))
-        super().__init__(tensor_map, coordinates, shared_address, WORDS)
+        super().__init__(tensor_map, coordinates, shared_address, WORDS, note)
 
     def sentence(self, group: int, row: int, sector: int) -> str:
         """What the figure says of a sector of the tile."""

@@ -94,12 +94,14 @@ class _Picture:
         self.planes = _window(groups, z, (deep - 1) * group_step + 1, most)
         self.boxed = min(deep, PLANES), min(high, ROWS), min(wide // per, SECTORS)
         self.lines = min(places.lines, LINES) if places else 0
+        self.notes = [line for note in notes(places, LINES) for line in wrap(note, 62)] if places else []
         across, down = len(self.sectors), len(self.rows)
         across, down = (across * len(self.planes), down) if self.beside else (across, down * len(self.planes))
         left = max(across * CELL[0], self.boxed[0] * self.boxed[2] * BOXED[0])
         self.right = LEFT + HEAD + left + GAP
         self.middle = TOP + down * CELL[1] + 76  # where the box's grid begins
-        self.bottom = max(self.middle + self.boxed[1] * BOXED[1], TOP + self.lines * PLACE[1] + 20) + 34
+        shared = self.lines * PLACE[1] + 2 + 18 * max(1, len(self.notes))
+        self.bottom = max(self.middle + self.boxed[1] * BOXED[1], TOP + shared) + 34
         title = _title(tensor_map, mode, places, coordinates)
         identity = "tma-" + sha1(repr((title, self.tm, places and places.shared_address)).encode()).hexdigest()[:8]
         self.drawing = Drawing(title, identity, self.right + HEAD_RIGHT + 8 * PLACE[0] + MARKS, self.bottom + 62)
@@ -169,7 +171,7 @@ class _Picture:
             for address in addresses:
                 if address not in names:
                     draw.box(*self._place(address), *PLACE, "g")
-        for at, words in enumerate(line for note in notes(places, LINES) for line in wrap(note, 62)):
+        for at, words in enumerate(self.notes):
             draw.text(self.right, TOP + self.lines * PLACE[1] + 20 + 18 * at, words, "m")
         for sector in range(8):
             draw.text(self.right + HEAD_RIGHT + sector * PLACE[0] + 20, TOP - 6, str(sector), "h")

@@ -10,6 +10,8 @@ from tmalab.figures.multicast import MulticastFigure
 from tmalab.figures.pipeline import PipelineFigure
 from tmalab.figures.store import StoreFigure
 from tmalab.run import Run
+from tmalab.simulator.hazards import Hazard
+from tmalab.simulator.story import Story
 from tmalab.texts import text
 
 FIGURES = {
@@ -40,3 +42,8 @@ def figure_of(run: Run, what: str | None = None) -> Figure:
     if run.replaying is None:
         raise ValueError(text("kernel.shows-simulated"))
     raise ValueError(text("kernel.shows-nothing"))
+
+
+def figure_of_hazard(hazard: Hazard) -> Figure:
+    """The figure of a hazard: its accesses; of one that has none, a deadlock, the mbarriers."""
+    return HazardFigure(hazard) if hazard.accesses else MbarrierFigure(Story.of(hazard, to_the_end=True))

@@ -23,10 +23,17 @@ class PlacedFigure(Figure):
     swizzle = traitlets.UseEnum(Swizzle).tag(sync=True)
     narrowed = traitlets.Bool(False).tag(sync=True)
 
-    def __init__(self, tensor_map: TensorMap, coordinates: Sequence[int], shared_address: int, words: Sequence[str]):
+    def __init__(
+        self,
+        tensor_map: TensorMap,
+        coordinates: Sequence[int],
+        shared_address: int,
+        words: Sequence[str],
+        note: str = "",
+    ):
         self.tensor_map, self.shared_address = tensor_map, shared_address
         coordinates = reference.check_load(tensor_map, coordinates, shared_address)
-        self.modes = modes_of(tensor_map, shared_address)
+        self.modes = modes_of(tensor_map, shared_address, note)
         data = self._data()
         super().__init__(data=data, words=templates(*words), coordinates=coordinates, swizzle=tensor_map.swizzle)
 

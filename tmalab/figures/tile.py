@@ -42,7 +42,7 @@ class TileFigure(PlacedFigure):
 
     Traits, in both directions: `coordinates`, `swizzle`, `narrowed` (whether a box that is too wide for the swizzle is
     drawn as wide as it takes) and `selected`, (row, sector) of the tile or None. Without a map it draws the first
-    lesson's: 16x128 fp16, a box of 8x64, the 128B swizzle.
+    lesson's: 16x128 fp16, a box of 8x64, the 128B swizzle. `note` is said with shared memory.
     """
 
     RANK = 2
@@ -54,12 +54,16 @@ class TileFigure(PlacedFigure):
     selected = traitlets.Tuple(traitlets.Int(), traitlets.Int(), default_value=None, allow_none=True).tag(sync=True)
 
     def __init__(
-        self, tensor_map: TensorMap | None = None, coordinates: Sequence[int] = (0, 0), shared_address: int = 0
+        self,
+        tensor_map: TensorMap | None = None,
+        coordinates: Sequence[int] = (0, 0),
+        shared_address: int = 0,
+        note: str = "",
     ):
         tensor_map = tensor_map or TensorMap(global_address=NOMINAL_ADDRESS, swizzle=Swizzle.B128, **LESSON)
         if tensor_map.rank != self.RANK:
             raise ValueError(text("figures.not-rank-2", rank=tensor_map.rank))
-        super().__init__(tensor_map, coordinates, shared_address, WORDS)
+        super().__init__(tensor_map, coordinates, shared_address, WORDS, note)
 
     def sentence(self, row: int, sector: int) -> str:
         """What the figure says of a sector of the tile."""

@@ -31,14 +31,15 @@ class Places(NamedTuple):
     lines: int  # 128-byte lines that the tile touches
     logical: list[list[int]]  # without the swizzle's XOR
     physical: list[list[int]]
+    note: str = ""  # what else has to be said of it
 
     @classmethod
-    def of(cls, tensor_map: TensorMap, shared_address: int = 0) -> Places:
+    def of(cls, tensor_map: TensorMap, shared_address: int = 0, note: str = "") -> Places:
         """The places of every sector of the tile that a copy to `shared_address` (bytes) delivers."""
         physical = shared_layout(tensor_map, shared_address)
         logical = swizzle_address(physical, tensor_map.swizzle)  # its own inverse
         lines = -(-tensor_map.shared_bytes // LINE)
-        return cls(tensor_map, shared_address, lines, logical.tolist(), physical.tolist())
+        return cls(tensor_map, shared_address, lines, logical.tolist(), physical.tolist(), note)
 
     @property
     def sectors(self) -> int:
@@ -65,23 +66,24 @@ class Mode(NamedTuple):
     narrowed: Places | None  # where they do: of the same map with rows as wide as the mode takes, if that is legal
 
 
-def modes_of(tensor_map: TensorMap, shared_address: int = 0) -> list[Mode]:
-    """The four modes of a map's tile, by Swizzle's numbers."""
-    return [_mode_of(tensor_map, swizzle, shared_address) for swizzle in Swizzle]
+def modes_of(tensor_map: TensorMap, shared_address: int = 0, note: str = "") -> list[Mode]:
+    """The four modes of a map's tile, by Swizzle's numbers. `note`: what is said of each."""
+    return [_mode_of(tensor_map, swizzle, shared_address, note) for swizzle in Swizzle]
 
 
-def _mode_of(tensor_map: TensorMap, swizzle: Swizzle, shared_address: int) -> Mode:
-    given, reason = _attempt(tensor_map, shared_address, swizzle=swizzle)
+def _mode_of(tensor_map: TensorMap, swizzle: Swizzle, shared_address: int, note: str) -> Mode:
+    given, reason = _attempt(tensor_map, shared_address, note, swizzle=swizzle)
     narrowed = None
     if given is None:
         columns = PATTERNS[swizzle].span // tensor_map.element_size
-        narrowed, _ = _attempt(tensor_map, shared_address, swizzle=swizzle, box_dim=(columns, *tensor_map.box_dim[1:]))
+        box = (columns, *tensor_map.box_dim[1:])
+        narrowed, _ = _attempt(tensor_map, shared_address, note, swizzle=swizzle, box_dim=box)
     return Mode(swizzle, given, reason, narrowed)
 
 
-def _attempt(tensor_map: TensorMap, shared_address: int, **changes: object) -> tuple[Places | None, str]:
+def _attempt(tensor_map: TensorMap, shared_address: int, note: str, **changes: object) -> tuple[Places | None, str]:
     """The places of `tensor_map` with other arguments, or why there is no such map."""
     try:
-        return Places.of(replace(tensor_map, **changes), shared_address), ""
+        return Places.of(replace(tensor_map, **changes), shared_address, note), ""
     except TensorMapError as error:
         return None, str(error)

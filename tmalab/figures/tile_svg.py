@@ -94,7 +94,8 @@ class _Picture:
         title = _title(tensor_map, mode, places, coordinates)
         identity = "tma-" + sha1(repr((title, self.tm, places and places.shared_address)).encode()).hexdigest()[:8]
         self.lines = min(places.lines, LINES) if places else 0
-        self.bottom = TOP + max(len(self.top) * CELL[1], self.lines * PLACE[1]) + 34
+        self.notes = [line for note in notes(places, LINES) for line in wrap(note, 62)] if places else []
+        self.bottom = TOP + max(len(self.top) * CELL[1], self.lines * PLACE[1] + 18 * len(self.notes)) + 34
         self.drawing = Drawing(title, identity, self.right + HEAD_RIGHT + 8 * PLACE[0] + LEFT, self.bottom + 62)
 
     def draw(self, selected: Sequence[int] | None) -> str:
@@ -165,7 +166,7 @@ class _Picture:
             for address in addresses:
                 if address not in places.by_address:
                     draw.box(*self._place(address), *PLACE, "g")
-        for at, words in enumerate(line for note in notes(places, LINES) for line in wrap(note, 62)):
+        for at, words in enumerate(self.notes):
             draw.text(self.right, TOP + self.lines * PLACE[1] + 20 + 18 * at, words, "m")
         for sector in range(8):
             draw.text(self.right + HEAD_RIGHT + sector * PLACE[0] + 22, TOP - 6, str(sector), "h")

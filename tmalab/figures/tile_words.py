@@ -110,6 +110,8 @@ def notes(places: Places, most_lines: int) -> list[str]:
         found.append(text("figures.shifted", base=hexadecimal(base), period=f"{period:,}"))
     if places.lines > most_lines:
         found.append(text("figures.drawn-lines", drawn_lines=most_lines, lines=places.lines))
+    if places.note:
+        found.append(places.note)
     return found
 
 

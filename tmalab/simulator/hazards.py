@@ -143,11 +143,11 @@ class Hazard:
     def show(self) -> Any:
         """The hazard as a figure to step through: its accesses, the missing edge, the bytes in memory.
 
-        Runs the kernel again. ValueError for a hazard of no simulated run.
+        Of a deadlock, who waits on which mbarrier. Runs the kernel again. ValueError for a hazard of no simulated run.
         """
-        from tmalab.figures import HazardFigure
+        from tmalab.figures.of_run import figure_of_hazard
 
-        return HazardFigure(self)
+        return figure_of_hazard(self)
 
     def as_data(self) -> dict[str, Any]:
         """The same as plain data, for JSON."""

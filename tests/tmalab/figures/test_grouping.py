@@ -112,7 +112,7 @@ def test_a_map_too_large_to_draw_is_drawn_in_part_and_says_so():
 def test_misuse_is_one_sentence():
     with pytest.raises(ValueError, match="draws tiled maps of rank 3 without interleave, and this one has rank 2"):
         GroupingFigure(TensorMap(DataType.UINT8, 0x1000, (64, 4), (64,), (64, 4)))
-    with pytest.raises(ValueError, match="tiled maps of rank 3"):
+    with pytest.raises(ValueError, match="draw tiled maps without interleave, and this one is im2col"):
         TensorMap.im2col(6, 0x1000, (64, 16, 4), (128, 2048), (0,), (0,), 32, 8).show()
     with pytest.raises(TmaFault, match="not a multiple of 16"):
         GroupingFigure(coordinates=(3, 0, 0))

@@ -94,6 +94,13 @@ def test_a_run_shows_what_tells_most():
     assert isinstance(stored().show("stores"), StoreFigure)
 
 
+def test_a_deadlock_shows_who_waits():
+    hazards = {hazard.name: hazard for hazard in loaded(promised=2 * TILE_BYTES).hazards}
+    figure = hazards["deadlock"].show()
+    assert isinstance(figure, MbarrierFigure)
+    assert figure.frames[figure.step].waits
+
+
 def test_what_there_is_not_is_one_sentence():
     with pytest.raises(ValueError, match="'bars' is no figure of a run: write one of hazards, barriers"):
         loaded().show("bars")

@@ -108,7 +108,7 @@ def test_a_map_shows_itself():
 
 
 def test_misuse_is_one_sentence():
-    with pytest.raises(ValueError, match="draw tiled maps of rank 2"):
+    with pytest.raises(ValueError, match="draws tiled maps of rank 2, and this one has rank 3"):
         TileFigure(TensorMap(DataType.UINT8, 0x1000, (64, 4, 2), (64, 256), (64, 4, 2)))
     with pytest.raises(TmaFault, match="not a multiple of 16"):
         TileFigure(coordinates=(3, 0))
