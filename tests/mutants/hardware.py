@@ -102,6 +102,7 @@ class Log:
         self.data: dict[str, Any] = {
             "provenance": {},
             "launches": LAUNCHES,
+            "checked": CHECKED,
             "mutants": {name: {**blank, **old["mutants"].get(name, {})} for name in listed()},
             "right": {name: {"racecheck": None, **old["right"].get(name, {})} for name in kernels()},
         }

@@ -4,20 +4,17 @@ for each name of the catalogue with a right kernel, the edit that makes it wrong
 from __future__ import annotations
 
 import difflib
-import json
 from collections import Counter
 from collections.abc import Iterable
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-from tests.mutants import equivalent
+from tests.mutants import equivalent, hardware_page
 from tests.mutants.mutant import Mutant, source_of
 from tests.mutants.right import CASES
 from tests.mutants.wrong import MUTANTS
 from tmalab.simulator.hazards import Entry, catalogue
 
-HARDWARE = Path(__file__).with_name("hardware.json")
 CONTEXT = 3  # lines around an edit
 NO_EXAMPLE = "No kernel of the present language shows it."
 
@@ -88,13 +85,12 @@ def _difference(right: str, wrong: str, told: set[int | None]) -> list[str]:
 
 def mutants(data: dict[str, Any]) -> str:
     """The page of tables."""
-    said = json.loads(HARDWARE.read_text("utf-8")) if HARDWARE.exists() else None
     parts = [
         MUTANTS_HEAD,
         summary(data),
         "",
         *_right(data["right"]),
-        *_wrong(data["wrong"], said),
+        *_wrong(data["wrong"]),
         *_edits(data["edits"]),
     ]
     return "\n".join(parts) + "\n"
@@ -139,39 +135,22 @@ def _right(right: list[dict[str, Any]]) -> list[str]:
     return ["## Right kernels", "", *_table(("kernel", "style", "orders", "flagged", "right results"), rows), ""]
 
 
-def _wrong(wrong: list[dict[str, Any]], said: dict[str, Any] | None) -> list[str]:
-    head = ("mistake", "in", "edit", "must be reported as", "reported as", "in orders")
+def _wrong(wrong: list[dict[str, Any]]) -> list[str]:
+    said = hardware_page.recorded()
+    head = ("mistake", "in", "edit", "must be reported as", "reported as", "in orders", *hardware_page.columns(said))
     rows = []
     for made in wrong:
         found = ", ".join(f"{name} {count}" for name, count in made["found"].items())
         names = " or ".join(made["names"]) + (f" (once in {made['needed']})" if made["needed"] > 1 else "")
         row = (made["name"], f"`{_kernel(made['case'])}`", _code(made["edit"]), names, found)
-        rows.append((*row, f"{len(made['caught'])} of {made['seeds']}", *_on_hardware(made["name"], said)))
-    if said:
-        head = (*head, f"wrong on an H200, of {said['launches']}", "racecheck")
-    return ["## Wrong kernels", "", *_hardware_note(said), *_table(head, rows), ""]
+        rows.append((*row, f"{len(made['caught'])} of {made['seeds']}", *hardware_page.cells(said, made["name"])))
+    return ["## Wrong kernels", "", *_table(head, rows), "", *_hardware(said)]
 
 
-def _on_hardware(name: str, said: dict[str, Any] | None) -> tuple[Any, ...]:
-    """How often the GPU's result was wrong, and how many races racecheck reported."""
-    if said is None:
-        return ()
-    made = said["mutants"].get(name)
-    return ("", "") if made is None else (made["wrong"], made["racecheck"] or "silent")
-
-
-def _hardware_note(said: dict[str, Any] | None) -> list[str]:
-    if said is None:
-        return []
-    made = said["provenance"]
-    silent = [name for name, run in said["mutants"].items() if not run["racecheck"]]
-    right = [name for name, run in said["mutants"].items() if not run["wrong"]]
-    return [
-        f"Those that can neither hang nor fault ran on an {made['gpu']} ({made['date']}, driver {made['driver']}) "
-        f"{said['launches']} times each, and under racecheck ({made['racecheck']}). Of these {len(said['mutants'])}, "
-        f"{len(right)} gave the right result every time, and racecheck was silent about {len(silent)}.",
-        "",
-    ]
+def _hardware(said: dict[str, Any]) -> list[str]:
+    head = ("hazard", "wrong kernels", "with a wrong result in some run", "reported by racecheck")
+    rows = [(f"`{name}`", *counts) for name, *counts in hardware_page.by_hazard(said)]
+    return ["## What hardware says", "", *hardware_page.note(said), *_table(head, rows), ""]
 
 
 def _edits(edits: list[dict[str, Any]]) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tmalab.simulator.context import current_thread
+from tmalab.simulator.context import current_thread, now
 from tmalab.simulator.errors import KernelError
 from tmalab.simulator.threads import WARP
 from tmalab.simulator.waits import CtaBarrierWait
@@ -44,17 +44,17 @@ class CtaBarriers:
         self._pause, self._leave = cta.run.log.pause, cta.run.scheduler.leave
         self._looks_at_sites = cta.run.branches_at_barriers
         self._meetings: dict[int, Meeting] = {}
+        self._plain: Meeting | None = None  # that of syncthreads, where whoever comes next need only be counted
         self._rows: dict[int, int] = {}
         self._over: dict[int, tuple[int, int]] = {}  # named barriers: a dimension of the clocks, and uses that are over
         self._last: dict[int, Meeting] = {}  # named barriers: their last use that is over
         self._in_vain: dict[int, tuple[SimThread, int]] = {}  # named barriers that nobody waits in: who came, where
         self._waited: set[int] = set()  # named barriers in which a thread has waited
 
-    def sync_all(self, thread: SimThread) -> None:
+    def sync_all(self) -> None:
         """syncthreads: wait for all threads of the CTA that have not exited."""
-        meeting = self._meetings.get(0)
-        plain = meeting is not None and meeting.threads is None and not meeting.arrived and not self._looks_at_sites
-        if not plain or len(meeting.waiting) + 1 == self._cta.alive:
+        thread, meeting = now.thread, self._plain
+        if meeting is None or len(meeting.waiting) + 1 == self._cta.alive:
             self._sync(thread, 0, None)
         else:  # the common case, as short as can be: others are still to come
             self._pause(thread)
@@ -73,6 +73,7 @@ class CtaBarriers:
         meeting = self._meeting(thread, id, threads)
         thread.cut()
         meeting.arrived += 1
+        self._plain = None if id == 0 else self._plain
         if id not in self._waited:
             self._in_vain[id] = thread, thread.run.place_number()
         meeting.row = self._row(id)
@@ -123,8 +124,10 @@ class CtaBarriers:
         if threads is not None:
             self._waited.add(id)
             self._in_vain.pop(id, None)
-        elif thread.run.branches_at_barriers:
+        elif self._looks_at_sites:
             meeting.sites[thread] = thread.run.source.site()
+        elif not meeting.threads and not meeting.arrived:
+            self._plain = meeting
         if len(waiting) + meeting.arrived < self._wanted(meeting):
             thread.wait(meeting.wait)
         else:
@@ -141,6 +144,7 @@ class CtaBarriers:
 
     def _finish(self, id: int) -> None:
         meeting = self._meetings.pop(id)
+        self._plain = None if id == 0 else self._plain
         if meeting.sites:
             self._look_for_branches(meeting)
         self._exchange(meeting)

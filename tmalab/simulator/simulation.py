@@ -27,6 +27,7 @@ from tmalab.simulator.collector import Collector
 from tmalab.simulator.company import MOST_THREADS, Company
 from tmalab.simulator.context import now, running
 from tmalab.simulator.copies import Copy, chosen
+from tmalab.simulator.cycles import seldom_collected
 from tmalab.simulator.deadlock import Deadlock, report
 from tmalab.simulator.errors import EndlessLoop, KernelError
 from tmalab.simulator.faults import fault_of
@@ -66,7 +67,7 @@ def simulate(launch: Launch, track: bool = True) -> Run:
     from tmalab.simulator.again import Again
 
     layout = GlobalLayout(arrays_of(launch))
-    with ONE_AT_A_TIME, placed(launch.args, layout):
+    with ONE_AT_A_TIME, placed(launch.args, layout), seldom_collected():
         first = Simulation(launch, layout, noting=launch.strict, track=track)
         again = Again(launch, layout, first.memory.bytes)
         first.run()

@@ -80,6 +80,7 @@ class World:
     def enter(self, cta: Cta) -> None:
         """A thread of another CTA runs."""
         self.cta, self.names["blockIdx"] = cta, cta.index3
+        self.names["syncthreads"] = cta.barriers.sync_all
 
     @property
     def laneid(self) -> int:
@@ -88,8 +89,7 @@ class World:
 
     def syncthreads(self) -> None:
         """Wait for all threads of the CTA that have not exited."""
-        thread = now.thread or current_thread()
-        thread.barriers.sync_all(thread)
+        current_thread().barriers.sync_all()  # the kernel finds that itself, see enter
 
     def syncwarp(self, mask: int = FULL_MASK) -> None:
         """Wait for the lanes of the mask."""

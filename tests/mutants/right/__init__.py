@@ -16,6 +16,7 @@ from tests.mutants.right import (
     rings,
     stores,
     threads,
+    warp_matrices,
 )
 
 TOPICS = (
@@ -33,6 +34,7 @@ TOPICS = (
     gemm,
     pipelines,
     handovers,
+    warp_matrices,
 )
 CASES: Cases = {name: case for topic in TOPICS for name, case in topic.CASES.items()}
 assert len(CASES) == sum(len(topic.CASES) for topic in TOPICS), "two kernels have one name"

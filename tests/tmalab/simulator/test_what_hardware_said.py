@@ -1,0 +1,38 @@
+"""What hardware said of the mutants: all of it is there, and the documentation's page tells it as it is."""
+
+from __future__ import annotations
+
+from tests.mutants import hardware, hardware_page
+from tests.mutants.runs import kernels
+
+SAID = hardware_page.recorded()
+MUTANTS_SAID = SAID["mutants"]
+
+
+def test_every_mutant_that_a_gpu_may_be_given_was_launched_100_times_and_looked_at_by_racecheck():
+    assert SAID["launches"] == 100
+    assert set(MUTANTS_SAID) <= set(hardware.listed())
+    assert "H200" in SAID["provenance"]["gpu"]
+    for name, run in MUTANTS_SAID.items():
+        assert 0 <= run["wrong"] <= 100, name
+        assert run["stopped"] == 0, name
+        assert run["racecheck"] == hardware.ENDED or run["racecheck"] >= 0, name
+
+
+def test_racecheck_looked_at_right_kernels_too():
+    assert set(SAID["right"]) <= set(kernels())
+    assert all(run["racecheck"] is not None for run in SAID["right"].values())
+
+
+def test_racecheck_reported_the_controls():
+    assert all(MUTANTS_SAID[name]["racecheck"] > 0 for name in hardware.CONTROLS)
+
+
+def test_hardware_hides_most_of_what_is_found_here():
+    """A right result in all of 100 launches, and not a word by racecheck: half of the mutants and more."""
+    hidden = [name for name, run in MUTANTS_SAID.items() if run["wrong"] == 0 and run["racecheck"] == 0]
+    assert 2 * len(hidden) > len(MUTANTS_SAID)
+
+
+def test_racecheck_says_nothing_about_a_wait_that_was_removed():
+    assert MUTANTS_SAID["wait removed"]["racecheck"] == 0
