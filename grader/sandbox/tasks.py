@@ -145,6 +145,25 @@ def _accesses(
     wire.send(connection.sendall, alone.accesses_alone(kernel, arguments, block, limits_of_run))
 
 
+def _figure(
+    connection: socket.socket,
+    limits: Limits,
+    source: Mapping[str, Any],
+    arguments: list,
+    block: int,
+    seed: int,
+    grid: int,
+    limits_of_run: tuple[float, float],
+) -> None:
+    from grader.language import check
+    from grader.picture import WrongRun, draw_alone
+    from grader.source import KernelSource
+
+    kernel = KernelSource(**source)
+    check(kernel)
+    wire.send(connection.sendall, draw_alone(WrongRun(kernel, arguments, block, seed, grid), limits_of_run))
+
+
 def _answers(connection: socket.socket, limits: Limits, **request: Any) -> None:
     from grader.sandbox.answers import give
 
@@ -176,6 +195,7 @@ TASKS: dict[str, Callable[..., None]] = {
     "inputs": _inputs,
     "orders": _orders,
     "accesses": _accesses,
+    "figure": _figure,
     "answers": _answers,
     "about": _about,
 }
