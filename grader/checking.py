@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 
+import tmalab
 from grader import exercises
 from grader.exercise import Exercise, Finding, is_untouched, wrong
 from grader.hints import hint_for
@@ -29,7 +30,18 @@ def check(exercise_id: str, answer: object) -> float:
         findings = judge(exercise, answer, class_seed())
         hint = hint_for(exercise, findings)
     print(render(exercise.id, exercise.points, findings, hint))
+    if exercise.id == _first(exercise.id):
+        print(text("report.checked-with", version=tmalab.__version__))
     return total(exercise, findings)
+
+
+_checked: list[str] = []
+
+
+def _first(exercise_id: str) -> str:
+    """The exercise that was checked first in this process: its report names the version, for whoever reads it later."""
+    _checked[:] = _checked or [exercise_id]
+    return _checked[0]
 
 
 def questions(exercise_id: str) -> object:

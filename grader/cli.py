@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TextIO
 
 import click
 
@@ -81,6 +81,12 @@ def check(notebook: Path, exercise: tuple[str, ...], assignment: str | None, see
 @click.option(
     "--gpu", is_flag=True, help="With --scheduler: run right kernels on the GPU of workers that have one too."
 )
+@click.option("--columns", type=click.Choice(["canvas", "moodle"]), help="Print CSV that such a gradebook imports.")
+@click.option("--roster", type=click.File(encoding="utf-8"), help="The platform's own list of students, CSV.")
+@click.option("--again", is_flag=True, help="Grade what is noted already, too.")
+@click.option(
+    "--feedback", type=click.Path(file_okay=False, path_type=Path), help="Write a page for each notebook here."
+)
 @click.option("--journal", type=click.Path(dir_okay=False, path_type=Path), help="Where to note what is graded.")
 @assigned
 @seeded
@@ -91,6 +97,10 @@ def grade(
     as_csv: bool,
     scheduler: str | None,
     gpu: bool,
+    columns: str | None,
+    roster: TextIO | None,
+    again: bool,
+    feedback: Path | None,
     journal: Path | None,
     assignment: str | None,
     seed: int | None,
@@ -102,6 +112,7 @@ def grade(
     """
     from grader.checking import class_seed
     from grader.classroom import table
+    from grader.classroom.feedback import without_figures, write_feedback
     from grader.classroom.grading import grade_folder
     from grader.classroom.journal import InUse
     from grader.lesson import lessons
@@ -117,14 +128,45 @@ def grade(
     try:
         with _workers(jobs, scheduler, gpu) as workers, _progress() as progress:
             chosen = class_seed() if seed is None else seed
-            outcomes = grade_folder(folder, workers, chosen, assignment, journal, progress, gpu)
+            outcomes = grade_folder(folder, workers, chosen, assignment, journal, progress, gpu, again)
     except (NoSandbox, HostFault, InUse, PermissionError) as error:
         _fail(SET_UP, str(error), found, as_json)
+    if feedback:
+        write_feedback(outcomes, feedback)
     if as_json:
-        click.echo(json.dumps(found | {"submissions": outcomes}))
+        click.echo(json.dumps(found | {"submissions": without_figures(outcomes)}))
+    elif columns:
+        click.echo(_columns(outcomes, columns, roster.read() if roster else ""), nl=False)
     else:
         click.echo(table.as_csv(outcomes) if as_csv else table.as_lines(outcomes), nl=not as_csv)
     sys.exit(SET_UP if any("not_graded" in outcome for outcome in outcomes.values()) else DONE)
+
+
+@main.command()
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@as_json
+def report(folder: Path, as_json: bool) -> None:
+    """Which mistakes a class makes, by exercise: of what was graded in a folder, or in a course by nbgrader."""
+    from grader.classroom import mistakes
+
+    outcomes = mistakes.latest(folder)
+    if not outcomes:
+        _fail(UNREADABLE, text("classroom.nothing-graded", path=folder), {"folder": str(folder)}, as_json)
+    click.echo(json.dumps(mistakes.as_dict(outcomes)) if as_json else mistakes.as_lines(outcomes))
+
+
+@main.command()
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@as_json
+def changes(folder: Path, as_json: bool) -> None:
+    """What the last regrade changed, notebook by notebook, and why."""
+    from grader.classroom import changes as found_in
+    from grader.classroom.mistakes import latest
+
+    if not latest(folder):
+        _fail(UNREADABLE, text("classroom.nothing-graded", path=folder), {"folder": str(folder)}, as_json)
+    found = found_in.changes(folder)
+    click.echo(json.dumps({"notebooks": found}) if as_json else found_in.as_lines(found))
 
 
 @main.command()
@@ -194,6 +236,28 @@ def release(course: Path, only_check: bool) -> None:
     for path in changed:
         click.echo(text("cli.out-of-step" if only_check else "cli.written", path=path))
     sys.exit(NOT_ALL if only_check and changed else DONE)
+
+
+@main.command()
+@click.argument("folder", default="tmalab-course", type=click.Path(file_okay=False, path_type=Path))
+@click.option("--without-solutions", is_flag=True, help="Take the lessons as students get them.")
+@click.option("--seed", type=int, default=None, help="The class's seed, kept in the settings.")
+def course(folder: Path, without_solutions: bool, seed: int | None) -> None:
+    """Make the folder of a course, ready for nbgrader, formgrader and JupyterHub. What is there is kept."""
+    try:
+        from grader.classroom.course import write_course
+    except ImportError as error:
+        _leave(SET_UP, text("cli.no-nbgrader", module=error.name or "nbgrader"))
+    for path in write_course(folder, not without_solutions, seed):
+        click.echo(text("cli.written", path=path))
+
+
+def _columns(outcomes: Mapping[str, Mapping[str, Any]], columns: str, roster: str) -> str:
+    from grader.classroom.columns import as_canvas, as_moodle, people_of, scores_of
+
+    scores, maximum = scores_of(outcomes)
+    people = people_of(roster, list(scores)) if roster else None
+    return as_canvas(scores, maximum, people) if columns == "canvas" else as_moodle(scores, people)
 
 
 @contextmanager

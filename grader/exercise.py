@@ -18,7 +18,8 @@ class Finding:
     """What one part of a check found.
 
     `maximum` 0 makes it evidence: it is shown and gives no points. `passed` None means that nothing could be judged.
-    `cause` names what failed, for the hints; empty where nothing did.
+    `cause` names what failed, for the hints; empty where nothing did. `shown` is a run that shows it, a
+    `grader.picture.WrongRun`, where there is one that a learner may see.
     """
 
     part: str
@@ -27,6 +28,7 @@ class Finding:
     message: str
     passed: bool | None
     cause: str = ""
+    shown: object = None
 
 
 def right(part: str, maximum: float, message: str) -> Finding:
@@ -34,9 +36,9 @@ def right(part: str, maximum: float, message: str) -> Finding:
     return Finding(part, maximum, maximum, message, True)
 
 
-def wrong(part: str, maximum: float, message: str, cause: str, points: float = 0) -> Finding:
-    """A part that is not: `points` is the partial credit, `cause` what the hints go by."""
-    return Finding(part, maximum, points, message, False, cause)
+def wrong(part: str, maximum: float, message: str, cause: str, points: float = 0, shown: object = None) -> Finding:
+    """A part that is not: `points` is the partial credit, `cause` what the hints go by, `shown` a run to look at."""
+    return Finding(part, maximum, points, message, False, cause, shown)
 
 
 def evidence(part: str, message: str, passed: bool | None = None) -> Finding:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import atexit
 from collections.abc import Mapping
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
@@ -34,11 +35,13 @@ from nbgrader.preprocessors import (
 from traitlets import Integer
 
 from grader.checking import class_seed
+from grader.classroom.grading import JOURNAL, entry_key
+from grader.classroom.journal import add
 from grader.lesson import Lesson, grade_id_of
 from grader.sandbox.host import Sandbox
-from grader.submission import Unreadable
+from grader.submission import Unreadable, note_version
 from grader.texts import text
-from grader.trusted import Report, regrade
+from grader.trusted import Report, regrade, versions_in_words
 
 
 def trust(config: Any) -> None:
@@ -52,6 +55,7 @@ class MendCells(NbGraderPreprocessor):
     """Give every cell of the assignment back what nbgrader must find in it, once, and no other cell any of that."""
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
+        note_version(nb)
         told = resources["nbgrader"]
         with Gradebook(told["db_url"]) as book:
             known = _known_cells(book.find_notebook(told["notebook"], told["assignment"]))
@@ -69,36 +73,48 @@ class MendCells(NbGraderPreprocessor):
 
 
 class TrustedGrades(NbGraderPreprocessor):
-    """Write the points that answers earn into the outputs of the graded cells. The notebook itself is not run."""
+    """Write the points that answers earn into the outputs of the graded cells. The notebook itself is not run.
+
+    What was found is noted in the course's journal too, for `grader report` and `grader changes`.
+    """
 
     seed = Integer(None, allow_none=True, help="The class's seed; by default TMALAB_CLASS_SEED, or 0.").tag(config=True)
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
         lesson = Lesson.of(resources["nbgrader"]["assignment"], nb.cells)
+        seed = class_seed() if self.seed is None else self.seed
         try:
-            seed = class_seed() if self.seed is None else self.seed
-            said = _said(regrade(nb, lesson.assignment, seed, _sandbox(), lesson))
+            report = regrade(nb, lesson.assignment, seed, _sandbox(), lesson, figures=True)
+            said, found = _said(report), {"report": report.as_dict()}
         except Unreadable as reason:
-            said = {check.grade_id: (0.0, str(reason)) for check in lesson.checks}
+            said = {check.grade_id: (0.0, str(reason), "") for check in lesson.checks}
+            found = {"error": str(reason)}
         for cell in nb.cells:
             if grade_id_of(cell) in said:
-                points, words = said[grade_id_of(cell)]
-                shown = new_output("execute_result", {"text/plain": repr(float(points))}, execution_count=1)
-                cell.outputs = [new_output("stream", name="stdout", text=words + "\n"), shown]
-                cell.execution_count = 1
+                cell.outputs, cell.execution_count = _outputs(*said[grade_id_of(cell)]), 1
+        told = resources["nbgrader"]
+        name = f"{told['student']}/{told['assignment']}/{told['notebook']}.ipynb"
+        content = found["report"]["notebook_hash"] if "report" in found else found["error"]
+        add(
+            Path(JOURNAL), entry_key(name, content, seed, lesson.assignment), found
+        )  # nbgrader works in the course's folder
         return nb, resources
 
 
-def _said(report: Report) -> dict[str, tuple[float, str]]:
-    """Points and words by the id of the graded cell; how it was graded is said once, with the first."""
-    said = {graded.grade_id: (graded.points, graded.report) for graded in report.exercises}
-    for grade_id, (points, words) in list(said.items())[:1]:
-        versions = ", ".join(f"{name} {version}" for name, version in report.versions.items())
-        said[grade_id] = (
-            points,
-            words + "\n" + text("classroom.graded-with", versions=versions) + "\n" + report.statement,
-        )
+def _said(report: Report) -> dict[str, tuple[float, str, str]]:
+    """Points, words and figure by the id of the graded cell; how it was graded is said once, with the first."""
+    said = {graded.grade_id: (graded.points, graded.report, graded.figure) for graded in report.exercises}
+    for grade_id, (points, words, figure) in list(said.items())[:1]:
+        graded_with = text("classroom.graded-with", versions=versions_in_words(report.versions))
+        said[grade_id] = points, f"{words}\n{graded_with}\n{report.statement}", figure
     return said
+
+
+def _outputs(points: float, words: str, figure: str) -> list[Any]:
+    """What nbgrader reads, in the order in which it does: words, perhaps a figure, the points."""
+    shown = [new_output("display_data", {"image/svg+xml": figure, "text/plain": ""})] if figure else []
+    result = new_output("execute_result", {"text/plain": repr(float(points))}, execution_count=1)
+    return [new_output("stream", name="stdout", text=words + "\n"), *shown, result]
 
 
 def _known_cells(notebook: Any) -> dict[str, tuple[Any, Mapping[str, Any]]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from grader.texts import text
 LARGEST = 32 << 20  # bytes of a file, with its pictures
 MOST_CELLS = 2000
 MOST_CODE = 1 << 20  # characters in all code cells
+VERSION = re.compile(r"\btmalab (\d[\w.+-]{0,30})")
 
 
 class Unreadable(ValueError):
@@ -38,6 +40,33 @@ class Submission:
         """Name and source of each code cell: the name is what reports say, its place among all cells."""
         cells = enumerate(self.cells, 1)
         return [(f"cell {number}", source_of(cell)) for number, cell in cells if cell["cell_type"] == "code"]
+
+
+def version_told(cells: Sequence[Mapping[str, Any]], metadata: Mapping[str, Any]) -> str:
+    """The version of tmalab that a student's own checks said they had; empty where they said nothing.
+
+    It is what the notebook says, and no more than that.
+    """
+    noted = metadata.get("tmalab")
+    texts = [noted.get("checked-with")] if isinstance(noted, dict) else []
+    for cell in cells:
+        outputs = cell.get("outputs")
+        for output in outputs if isinstance(outputs, list) else []:
+            written = output.get("text") if isinstance(output, dict) else None
+            texts.append("".join(filter(str.__instancecheck__, written)) if isinstance(written, list) else written)
+    found = (VERSION.search(words) for words in texts if isinstance(words, str))
+    return next((match[1] for match in found if match), "")
+
+
+def note_version(notebook: Any) -> None:
+    """Keep what `version_told` finds in a notebook's metadata, where it stays when the outputs go."""
+    told = version_told(notebook.get("cells", ()), notebook.get("metadata", {}))
+    if told:
+        notebook["metadata"]["tmalab"] = {**_own(notebook["metadata"]), "checked-with": f"tmalab {told}"}
+
+
+def _own(metadata: Mapping[str, Any]) -> Mapping[str, Any]:
+    return metadata["tmalab"] if isinstance(metadata.get("tmalab"), dict) else {}
 
 
 def read(path: Path) -> Submission:

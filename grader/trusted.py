@@ -18,10 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from grader import checking, exercises, submission
+from grader.alone import PATIENCE
 from grader.exercise import Exercise, Finding
 from grader.hints import HintLadder, hint_for
 from grader.lesson import CheckCell, Lesson, assignment_of, lessons
 from grader.limits import Failed, FromSandbox, HostFault
+from grader.picture import WrongRun, drawn
 from grader.quiet import quiet
 from grader.report import render
 from grader.runner import using
@@ -31,25 +33,29 @@ from grader.sandbox.limits import Limits
 from grader.sandbox.runner import InSandbox
 from grader.texts import text
 
-SCHEMA = 1
+SCHEMA = 2
 CALL = Limits(wall=80, cpu=15)  # for an answer's cells and all calls of a function
 WHOLE = Limits(wall=180, cpu=45)  # for all cells of a notebook
 
 
 @dataclass(frozen=True)
 class Part:
-    """One part of a check. `maximum` 0 is evidence; `passed` None: nothing could be judged."""
+    """One part of a check. `maximum` 0 is evidence; `passed` None: nothing could be judged; `cause`: what failed."""
 
     part: str
     points: float
     maximum: float
     passed: bool | None
     message: str
+    cause: str
 
 
 @dataclass(frozen=True)
 class Graded:
-    """One exercise: its parts, the check's own words, what the sandbox used for it (seconds; bytes at most)."""
+    """One exercise: its parts, the check's own words, what the sandbox used for it (seconds; bytes at most).
+
+    `figure` is the drawing (SVG) of a run that went wrong, where figures were asked for and there is one.
+    """
 
     exercise: str
     grade_id: str
@@ -59,6 +65,7 @@ class Graded:
     report: str
     time_s: float
     memory: int
+    figure: str = ""
 
 
 @dataclass(frozen=True)
@@ -96,6 +103,7 @@ def regrade(
     sandbox: Sandbox | None = None,
     lesson: Lesson | None = None,
     live: bool = False,
+    figures: bool = False,
 ) -> Report:
     """Grade a notebook: its JSON, or a path to it.
 
@@ -105,6 +113,7 @@ def regrade(
     lesson       the checks, where they are not the released ones
     live         whether right kernels also run on this computer's GPU, as evidence, outside of the sandbox: nothing
                  but the kernel language runs there, in a process of its own
+    figures      draw a run that went wrong, for feedback; it is run again for that
 
     Raises submission.Unreadable for what is no notebook of the course, NoSandbox where no sandbox can be started,
     HostFault where this computer failed twice while it graded: the notebook has no grade then.
@@ -113,19 +122,20 @@ def regrade(
     lesson = lesson or _lesson(assignment, handed_in)
     with contextlib.ExitStack() as stack:
         sandbox = sandbox or stack.enter_context(Sandbox())
-        graded = _graded(handed_in, lesson, seed, sandbox, live)
+        graded = _graded(handed_in, lesson, seed, sandbox, live, figures)
         level = sandbox.level
-    return Report(SCHEMA, lesson.assignment, level.name, level.statement, versions(), seed, handed_in.digest, graded)
+    used = versions() | {"student": submission.version_told(handed_in.cells, handed_in.metadata)}
+    return Report(SCHEMA, lesson.assignment, level.name, level.statement, used, seed, handed_in.digest, graded)
 
 
 def _graded(
-    handed_in: submission.Submission, lesson: Lesson, seed: int, sandbox: Sandbox, live: bool
+    handed_in: submission.Submission, lesson: Lesson, seed: int, sandbox: Sandbox, live: bool, figures: bool
 ) -> Sequence[Graded]:
     """All exercises; from the start once more where the computer was at fault."""
     try:
-        return tuple(_Grading(handed_in, lesson, seed, sandbox, live).all())
+        return tuple(_Grading(handed_in, lesson, seed, sandbox, live, figures).all())
     except HostFault:
-        return tuple(_Grading(handed_in, lesson, seed, sandbox, live).all())
+        return tuple(_Grading(handed_in, lesson, seed, sandbox, live, figures).all())
 
 
 def versions() -> dict[str, str]:
@@ -135,6 +145,13 @@ def versions() -> dict[str, str]:
     import tmalab
 
     return {"tmalab": tmalab.__version__, "grader": tmalab.__version__, "numpy": numpy.__version__}
+
+
+def versions_in_words(used: Mapping[str, str]) -> str:
+    """The versions of a report, for people."""
+    named = [f"{name} {version}" for name, version in used.items() if name != "student"]
+    told = used.get("student")
+    return ", ".join(named) + "; " + text("classroom.student" if told else "classroom.student-not", version=told)
 
 
 def _submission(notebook: object) -> submission.Submission:
@@ -155,8 +172,16 @@ def _lesson(assignment: str | None, handed_in: submission.Submission) -> Lesson:
 class _Grading:
     """One notebook being graded."""
 
-    def __init__(self, handed_in: submission.Submission, lesson: Lesson, seed: int, sandbox: Sandbox, live: bool):
-        self.lesson, self.seed, self.sandbox = lesson, seed, sandbox
+    def __init__(
+        self,
+        handed_in: submission.Submission,
+        lesson: Lesson,
+        seed: int,
+        sandbox: Sandbox,
+        live: bool,
+        figures: bool,
+    ):
+        self.lesson, self.seed, self.sandbox, self.figures = lesson, seed, sandbox, figures
         self.code = handed_in.code()
         self.runner = InSandbox(sandbox, discreet=seed != 0, live=live)
         self.ran: set[str] = set()
@@ -215,9 +240,16 @@ class _Grading:
 
     def _as_graded(self, check: CheckCell, exercise: Exercise, findings: list[Finding]) -> Graded:
         report = render(exercise.id, exercise.points, findings, hint_for(exercise, findings, HintLadder()))
-        parts = tuple(Part(each.part, each.points, each.maximum, each.passed, each.message) for each in findings)
-        points = checking.total(exercise, findings)
-        return Graded(exercise.id, check.grade_id, points, float(exercise.points), parts, report, 0.0, 0)
+        parts = tuple(
+            Part(each.part, each.points, each.maximum, each.passed, each.message, each.cause) for each in findings
+        )
+        points, figure = checking.total(exercise, findings), self._figure(findings)
+        return Graded(exercise.id, check.grade_id, points, float(exercise.points), parts, report, 0.0, 0, figure)
+
+    def _figure(self, findings: Sequence[Finding]) -> str:
+        """The drawing of a run that went wrong: best of one that was reported, which tells more than wrong bytes."""
+        runs = [each.shown for each in findings if each.passed is False and isinstance(each.shown, WrongRun)]
+        return drawn(runs[-1], self.sandbox, PATIENCE) if runs and self.figures else ""
 
     def _find(self, check: CheckCell) -> Exercise:
         exercise = exercises.find(check.exercise)

@@ -74,7 +74,10 @@ def test_a_lock_holds_exact_versions_and_no_address(lock):
 
 @pytest.mark.parametrize("python", PYTHONS)
 @pytest.mark.parametrize("platform", PLATFORMS, ids=lambda platform: "-".join(platform.values()))
-@pytest.mark.parametrize(("lock", "extras"), [(LEARNERS, ["cuda"]), (TESTS, ["cuda", "classroom", "docs", "test"])])
+@pytest.mark.parametrize(
+    ("lock", "extras"),
+    [(LEARNERS, ["cuda"]), (TESTS, ["cuda", "classroom", "cluster", "docs", "hub", "postgresql", "test"])],
+)
 def test_the_pins_are_what_the_project_asks_for_on_every_platform(lock, extras, platform, python):
     machine = {**platform, "python_version": python, "python_full_version": f"{python}.9"}
     locked = pins(lock, **machine)

@@ -38,12 +38,14 @@ def grade_folder(
     journal: Path | None = None,
     progress: Callable[[int, int], object] = lambda done, count: None,
     live: bool = False,
+    again: bool = False,
 ) -> dict[str, Outcome]:
     """The outcomes of all notebooks in a folder, by their path in it, sorted. What the journal holds is not done again.
 
     workers   how many processes of this computer; or what gives outcomes for jobs, such as a cluster's
     live      whether right kernels also run on a GPU of the workers, as evidence
     journal   where outcomes are noted, but for those that have no grade because a computer failed; None: JOURNAL
+    again     whether what the journal holds is done again all the same
 
     Raises NoSandbox, HostFault where a cluster can't be had, or journal.InUse where another run grades this folder.
     """
@@ -51,7 +53,7 @@ def grade_folder(
     files = {path.relative_to(folder).as_posix(): path for path in notebooks(folder)}
     keys = {name: _key(name, path, seed, assignment, live) for name, path in files.items()}
     with Journal(journal or folder / JOURNAL) as noted:
-        found = {name: noted.entries[key] for name, key in keys.items() if key in noted.entries}
+        found = {} if again else {name: noted.entries[key] for name, key in keys.items() if key in noted.entries}
         progress(len(found), len(files))
 
         def keep(name: str, outcome: Outcome) -> None:
@@ -85,5 +87,16 @@ def _key(name: str, path: Path, seed: int, assignment: str | None, live: bool) -
         content = submission.digest_of(submission.content_of(path))
     except submission.Unreadable as reason:
         content = str(reason)
+    return entry_key(name, content, seed, assignment, live)
+
+
+def entry_key(name: str, content: str, seed: int, assignment: str | None, live: bool = False) -> str:
+    """The journal's key for a grade of a notebook: `name` is its path, `content` its hash."""
     versions = " ".join(trusted.versions().values())
-    return f"{name}\n{content}\n{seed}\n{assignment or ''}\n{trusted.SCHEMA} {versions}" + "\nlive" * live
+    live_too = " live" if live else ""
+    return f"{name}\n{content}\n{seed}\n{assignment or ''}\n{trusted.SCHEMA} {versions}{live_too}"
+
+
+def name_in(key: str) -> str:
+    """The notebook that a key is of; a file's name may hold newlines itself."""
+    return key.rsplit("\n", 4)[0]

@@ -24,7 +24,7 @@ def as_csv(outcomes: Mapping[str, Mapping[str, Any]]) -> str:
     table = csv.writer(written, lineterminator="\n")
     table.writerow(HEADER)
     for name, outcome in outcomes.items():
-        table.writerows(map(_harmless, row) for row in _rows(name, outcome))
+        table.writerows(map(harmless, row) for row in _rows(name, outcome))
     return written.getvalue()
 
 
@@ -41,7 +41,8 @@ def _rows(name: str, outcome: Mapping[str, Any]) -> list[list[str]]:
     return [[name, each["exercise"], number(each["points"]), number(each["maximum"]), ""] for each in graded]
 
 
-def _harmless(cell: str) -> str:
+def harmless(cell: str) -> str:
+    """A cell that no spreadsheet calculates."""
     cell = cell.encode("utf-8", "backslashreplace").decode("utf-8")
     return f"'{cell}" if cell.startswith(FORMULA) else cell
 

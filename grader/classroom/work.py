@@ -53,7 +53,11 @@ def grade(job: Job, sandbox: Sandbox) -> Outcome:
     """The outcome of one notebook; nothing in it, nor its being no notebook, stops the caller. Raises NoSandbox."""
     try:
         notebook = submission.parse(job.content)
-        return {"report": trusted.regrade(notebook, job.assignment, job.seed, sandbox, live=job.live).as_dict()}
+        return {
+            "report": trusted.regrade(
+                notebook, job.assignment, job.seed, sandbox, live=job.live, figures=True
+            ).as_dict()
+        }
     except submission.Unreadable as reason:
         return {"error": str(reason)}
     except (Failed, RecursionError) as error:

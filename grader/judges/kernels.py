@@ -17,6 +17,7 @@ from grader.alone import Argument, Compilation, Outcome
 from grader.exercise import Finding, evidence, right, wrong
 from grader.judges.banks import BankTask, judge_banks
 from grader.judges.traffic import judge_traffic
+from grader.picture import WrongRun
 from grader.recorded import Seen, not_recorded, recorded_load, recorded_stores
 from grader.report import number as written
 from grader.runner import current
@@ -91,7 +92,7 @@ def judge_kernel(answer: object, task: KernelTask, seed: int) -> list[Finding]:
     shape = task.grid, task.cluster
     outcomes = current().inputs(source, [case.arguments for case in cases], task.block, INPUT_SECONDS, *shape)
     unjudged = task.points["compiles"] - compiles.maximum  # counts with the bytes, where nothing can compile
-    moved = _judge_bytes(cases, outcomes, task.points["bytes"] + unjudged)
+    moved = _judge_bytes(source, cases, outcomes, task, task.points["bytes"] + unjudged)
     order = _judge_order(source, cases, outcomes, task)
     counted = [judge_banks(source, cases[-1].arguments, task, bool(moved.passed))] if task.banks else []
     if task.traffic:
@@ -124,14 +125,17 @@ def _judge_compilation(compilation: Compilation, points: float) -> Finding:
     return right("compiles", points, text("kernel.compiles", **counts))
 
 
-def _judge_bytes(cases: Sequence[Case], outcomes: Sequence[Outcome], points: float) -> Finding:
+def _judge_bytes(
+    source: KernelSource, cases: Sequence[Case], outcomes: Sequence[Outcome], task: KernelTask, points: float
+) -> Finding:
     """All or nothing: a kernel that is right for the notebook's own input alone has not been shown to copy tiles."""
     for case, outcome in zip(cases, outcomes, strict=False):
         if outcome.arrays[-1].tobytes() != case.expected.tobytes():
             cause = _mistake(cases, outcomes) if outcome.ok else _names(outcome)[0]
             hidden = current().discreet and case is not cases[0]
             message = text("kernel.bytes-wrong-elsewhere") if hidden else _difference(case, outcome)
-            return wrong("bytes", points, message, cause)
+            run = WrongRun(source, case.arguments, task.block, 0, task.grid, task.cluster)
+            return wrong("bytes", points, message, cause, shown=None if hidden or outcome.stopped else run)
     if len(outcomes) < len(cases):
         message = text("kernel.bytes-slow", input=cases[0].name)
         return wrong("bytes", points, message, "slow" if outcomes[-1].ok else _names(outcomes[-1])[0])
@@ -177,7 +181,20 @@ def _judge_order(source: KernelSource, cases: Sequence[Case], outcomes: Sequence
         return right("order", points, text("kernel.order-right", orders=len(runs)))
     message = text("kernel.order-wrong", run=number, names=", ".join(dict.fromkeys(_names(bad))))
     hidden = current().discreet and 1 < number <= len(outcomes)
-    return wrong("order", points, message if hidden else f"{message}\n{_report(bad)}", _names(bad)[0])
+    if hidden:
+        return wrong("order", points, message, _names(bad)[0])
+    shown = _to_show(source, cases, number - 1, len(outcomes), task) if bad.hazards or _hangs(bad) else None
+    return wrong("order", points, f"{message}\n{_report(bad)}", _names(bad)[0], shown=shown)
+
+
+def _hangs(outcome: Outcome) -> bool:
+    return outcome.stopped is not None and outcome.stopped[0] == "deadlock"
+
+
+def _to_show(source: KernelSource, cases: Sequence[Case], place: int, inputs: int, task: KernelTask) -> WrongRun:
+    """A run by its place: first one for each input, then the public input with seeds 1, 2, and so on."""
+    case, seed = (cases[place], 0) if place < inputs else (cases[0], place - inputs + 1)
+    return WrongRun(source, case.arguments, task.block, seed, task.grid, task.cluster)
 
 
 def _names(outcome: Outcome) -> list[str]:

@@ -167,6 +167,27 @@ def _loads(
     wire.send(connection.sendall, alone.loads_alone(kernel, arguments, block, limits_of_run, grid, cluster))
 
 
+def _figure(
+    connection: socket.socket,
+    limits: Limits,
+    source: Mapping[str, Any],
+    arguments: list,
+    block: int,
+    seed: int,
+    grid: int,
+    cluster: int,
+    limits_of_run: tuple[float, float],
+) -> None:
+    from grader.language import check
+    from grader.picture import WrongRun, draw_alone
+    from grader.source import KernelSource
+
+    kernel = KernelSource(**source)
+    check(kernel)
+    run = WrongRun(kernel, arguments, block, seed, grid, cluster)
+    wire.send(connection.sendall, draw_alone(run, limits_of_run))
+
+
 def _answers(connection: socket.socket, limits: Limits, **request: Any) -> None:
     from grader.sandbox.answers import give
 
@@ -199,6 +220,7 @@ TASKS: dict[str, Callable[..., None]] = {
     "orders": _orders,
     "accesses": _accesses,
     "loads": _loads,
+    "figure": _figure,
     "answers": _answers,
     "about": _about,
 }

@@ -67,7 +67,17 @@ def test_a_report_is_plain_data_with_all_that_a_grade_rests_on(sandbox):
     assert (report["points"], report["maximum"], report["seed"]) == (0, 25, 3)
     assert report["isolation"] == sandbox.level.name
     for graded in report["exercises"]:
-        assert {"exercise", "grade_id", "points", "maximum", "parts", "report", "time_s", "memory"} == graded.keys()
+        assert {
+            "exercise",
+            "grade_id",
+            "points",
+            "maximum",
+            "parts",
+            "report",
+            "time_s",
+            "memory",
+            "figure",
+        } == graded.keys()
         assert sum(part["maximum"] for part in graded["parts"]) == graded["maximum"]
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from grader.classroom.grading import JOURNAL
-from grader.classroom.journal import InUse, Journal
+from grader.classroom.journal import InUse, Journal, add, history
 from tests.grader.attacks.notebooks import CHECK_COUNTS, SETUP, notebook
 from tests.lessons import COURSE
 
@@ -101,3 +101,14 @@ def test_a_torn_line_at_the_end_of_the_journal_is_dropped(tmp_path):
 def test_two_runs_do_not_write_to_one_journal(tmp_path):
     with Journal(tmp_path / "journal.jsonl"), pytest.raises(InUse, match="another run"):
         Journal(tmp_path / "journal.jsonl").__enter__()
+
+
+def test_entries_that_are_added_one_by_one_survive_a_torn_line(tmp_path):
+    path = tmp_path / "journal.jsonl"
+    add(path, "a", 1)
+    path.write_bytes(path.read_bytes() + b'{"key": "b", "fou')
+    add(path, "c", 3)
+    add(path, "a", 4)
+    assert history(path) == [("a", 1), ("c", 3), ("a", 4)]
+    with Journal(path) as journal:
+        assert journal.entries == {"a": 4, "c": 3}
