@@ -7,6 +7,10 @@ import shutil
 import sys
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("busy machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("busy machine")  # how long an example takes is the machine's business
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 IN_CI = bool(os.environ.get("CI"))
