@@ -73,6 +73,7 @@ class KernelTask:
     cluster: int = 1
     traffic: Callable[[Case], int] | None = None
     """The most bytes that all loads together may read from global memory; `points` then has a part traffic."""
+    ahead: int = 0  # loads that must be under way at once with the public input; 0: that is no part of the check
 
 
 def judge_kernel(answer: object, task: KernelTask, seed: int) -> list[Finding]:
@@ -97,6 +98,8 @@ def judge_kernel(answer: object, task: KernelTask, seed: int) -> list[Finding]:
     counted = [judge_banks(source, cases[-1].arguments, task, bool(moved.passed))] if task.banks else []
     if task.traffic:
         counted.append(judge_traffic(source, cases[0], task, bool(moved.passed)))
+    if task.ahead:
+        counted.append(_judge_ahead(outcomes[0], task))
     clean = bool(moved.passed and order.passed)
     return [compiles, moved, *counted, order, *_hardware(source, cases[0], task, clean)]
 
@@ -195,6 +198,16 @@ def _to_show(source: KernelSource, cases: Sequence[Case], place: int, inputs: in
     """A run by its place: first one for each input, then the public input with seeds 1, 2, and so on."""
     case, seed = (cases[place], 0) if place < inputs else (cases[0], place - inputs + 1)
     return WrongRun(source, case.arguments, task.block, seed, task.grid, task.cluster)
+
+
+def _judge_ahead(outcome: Outcome, task: KernelTask) -> Finding:
+    """Whether loads run ahead: counted in the run whose loads land as late as they may, of the public input."""
+    points, counts = task.points["ahead"], {"seen": outcome.ahead, "wanted": task.ahead}
+    if outcome.stopped:
+        return wrong("ahead", points, text("report.not-looked-at"), _names(outcome)[0])
+    if outcome.ahead < task.ahead:
+        return wrong("ahead", points, text("kernel.ahead-few", **counts), "too-few-ahead")
+    return right("ahead", points, text("kernel.ahead-right", **counts))
 
 
 def _names(outcome: Outcome) -> list[str]:
