@@ -160,8 +160,9 @@ def judge_curves(answer: object, seed: int) -> Sequence[Finding]:
 # ---- kernels and hunt
 
 POINTS = {"compiles": 1, "bytes": 2, "ahead": 1, "order": 2}
-AHEAD = KernelTask(("tensor_map", "tiles", "out"), 64, tile_cases, POINTS, ahead=STAGES)
-RING = KernelTask(("tensor_map", "tiles", "out"), 96, tile_cases, POINTS, ahead=STAGES)
+PARAMETERS = ("tensor_map", "tiles", "out")
+AHEAD = KernelTask(PARAMETERS, 64, tile_cases, POINTS, ahead=STAGES, recorded=False)
+RING = KernelTask(PARAMETERS, 96, tile_cases, POINTS, ahead=STAGES, recorded=False)
 CULPRITS = {"bug_a": "c", "bug_b": "d", "bug_c": "a", "bug_d": "e"}
 
 

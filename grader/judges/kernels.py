@@ -73,6 +73,7 @@ class KernelTask:
     cluster: int = 1
     traffic: Callable[[Case], int] | None = None
     """The most bytes that all loads together may read from global memory; `points` then has a part traffic."""
+    recorded: bool = True  # whether its copies are among the recordings; where they can't be, none are looked for
     ahead: int = 0  # loads that must be under way at once with the public input; 0: that is no part of the check
 
 
@@ -226,7 +227,7 @@ def _report(outcome: Outcome) -> str:
 
 def _hardware(source: KernelSource, case: Case, task: KernelTask, clean: bool) -> list[Finding]:
     """A clean kernel on a Hopper GPU where there is one; else its bytes against what an H200 left, from a recording."""
-    if not clean:
+    if not clean or not (task.recorded or current().live):
         return []
     return [_live(source, case, task) if current().live else _against_recording(source, case, task)]
 
