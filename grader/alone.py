@@ -42,6 +42,7 @@ class Outcome:
     hazards: list[tuple[str, str]]  # name, message
     stopped: tuple[str, str] | None  # why it did not come to its end: a cause, a message
     copied: bool  # whether the copy engine did any copy, as far as the trace reaches
+    ahead: int = 0  # the most loads that were under way at once, as far as the trace reaches; counted with seed 0
 
 
 def arrays_in(arguments: Sequence[Argument]) -> list[np.ndarray]:
@@ -87,7 +88,19 @@ def run_alone(
     hazards = [(hazard.name, str(hazard.message)) for hazard in run.hazards]
     copied = len(run.trace) == LENGTH or any(event.what in COPIES for event in run.trace)
     clean = not (run.hazards or run.deadlock or run.fault)  # whether it compiles is a question of its own
-    return Outcome(arrays_in(own), clean, hazards, _why_stopped(run), copied)
+    return Outcome(arrays_in(own), clean, hazards, _why_stopped(run), copied, 0 if seed else _under_way(run.trace))
+
+
+def _under_way(trace: Sequence[Any]) -> int:
+    """The most loads that were issued and had not landed: of a kernel that waits for each of them, 1."""
+    most, under_way = 0, set()
+    for event in trace:
+        if event.what == "load":
+            under_way.add(event.copy)
+            most = max(most, len(under_way))
+        elif event.what == "load_lands":
+            under_way.discard(event.copy)
+    return most
 
 
 def inputs_alone(

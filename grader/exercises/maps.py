@@ -99,7 +99,11 @@ POINTS = {"compiles": 1, "bytes": 2, "order": 2}
 PATCH_TASK = KernelTask(("tensor_map", "n", "h", "w", "out"), THREADS, patch_cases, POINTS)
 FROM_ROWS = KernelTask(("maps", "which", "n", "h", "w", "out"), THREADS, row_cases, POINTS)
 EACH = KernelTask(
-    ("maps", "own", "images", "steps", "h", "w", "out"), THREADS, each_cases, {"compiles": 1, "bytes": 2, "order": 3}
+    ("maps", "own", "images", "steps", "h", "w", "out"),
+    THREADS,
+    each_cases,
+    {"compiles": 1, "bytes": 2, "order": 3},
+    recorded=False,
 )
 CULPRITS = {"bug_a": "a", "bug_b": "c", "bug_c": "d", "bug_d": "f"}
 

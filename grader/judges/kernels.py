@@ -73,6 +73,8 @@ class KernelTask:
     cluster: int = 1
     traffic: Callable[[Case], int] | None = None
     """The most bytes that all loads together may read from global memory; `points` then has a part traffic."""
+    recorded: bool = True  # whether its copies are among the recordings; where they can't be, none are looked for
+    ahead: int = 0  # loads that must be under way at once with the public input; 0: that is no part of the check
 
 
 def judge_kernel(answer: object, task: KernelTask, seed: int) -> list[Finding]:
@@ -97,6 +99,8 @@ def judge_kernel(answer: object, task: KernelTask, seed: int) -> list[Finding]:
     counted = [judge_banks(source, cases[-1].arguments, task, bool(moved.passed))] if task.banks else []
     if task.traffic:
         counted.append(judge_traffic(source, cases[0], task, bool(moved.passed)))
+    if task.ahead:
+        counted.append(_judge_ahead(outcomes[0], task))
     clean = bool(moved.passed and order.passed)
     return [compiles, moved, *counted, order, *_hardware(source, cases[0], task, clean)]
 
@@ -197,6 +201,16 @@ def _to_show(source: KernelSource, cases: Sequence[Case], place: int, inputs: in
     return WrongRun(source, case.arguments, task.block, seed, task.grid, task.cluster)
 
 
+def _judge_ahead(outcome: Outcome, task: KernelTask) -> Finding:
+    """Whether loads run ahead: counted in the run whose loads land as late as they may, of the public input."""
+    points, counts = task.points["ahead"], {"seen": outcome.ahead, "wanted": task.ahead}
+    if outcome.stopped:
+        return wrong("ahead", points, text("report.not-looked-at"), _names(outcome)[0])
+    if outcome.ahead < task.ahead:
+        return wrong("ahead", points, text("kernel.ahead-few", **counts), "too-few-ahead")
+    return right("ahead", points, text("kernel.ahead-right", **counts))
+
+
 def _names(outcome: Outcome) -> list[str]:
     """What a run that is not ok is reported for, the name that says most first."""
     names = [name for name, _ in outcome.hazards] + ([outcome.stopped[0]] if outcome.stopped else [])
@@ -213,7 +227,7 @@ def _report(outcome: Outcome) -> str:
 
 def _hardware(source: KernelSource, case: Case, task: KernelTask, clean: bool) -> list[Finding]:
     """A clean kernel on a Hopper GPU where there is one; else its bytes against what an H200 left, from a recording."""
-    if not clean:
+    if not clean or not (task.recorded or current().live):
         return []
     return [_live(source, case, task) if current().live else _against_recording(source, case, task)]
 

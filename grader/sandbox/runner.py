@@ -142,13 +142,13 @@ class InSandbox:
 
 
 COMPILATION = {"checked": bool, "error": str, "counts": dict}
-OUTCOME = {"arrays": list, "ok": bool, "hazards": list, "copied": bool}
+OUTCOME = {"arrays": list, "ok": bool, "hazards": list, "copied": bool, "ahead": int}
 
 
 def _outcome(record: Any, arguments: Sequence[Argument]) -> Outcome:
     """A run as a record tells it: arrays of the shapes that went in, words."""
     before = arrays_in(arguments)
-    arrays, ok, hazards, copied = (_of(record, name, kind) for name, kind in OUTCOME.items())
+    arrays, ok, hazards, copied, ahead = (_of(record, name, kind) for name, kind in OUTCOME.items())
     same = len(arrays) == len(before) and all(
         type(array) is np.ndarray and array.dtype == old.dtype and array.shape == old.shape
         for array, old in zip(arrays, before, strict=True)
@@ -156,7 +156,8 @@ def _outcome(record: Any, arguments: Sequence[Argument]) -> Outcome:
     stopped = record.get("stopped")
     if not same or not all(map(_is_pair, [*hazards, *([stopped] if stopped is not None else [])])):
         raise _malformed()
-    return Outcome(arrays, ok, [(name, message[:LONGEST]) for name, message in hazards], stopped, copied)
+    told = [(name, message[:LONGEST]) for name, message in hazards]
+    return Outcome(arrays, ok, told, stopped, copied, ahead)
 
 
 def _none(arguments: Sequence[Argument], failed: Failed) -> Outcome:

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.exercises import grouping, maps, mbarrier, stores, swizzle
+from grader.alone import _under_way
+from grader.exercises import grouping, maps, mbarrier, pipelines, stores, swizzle
 from grader.percent import parse
 from tests.lessons import COURSE
 from tmalab import DataType, Swizzle, TensorMap
@@ -72,6 +73,13 @@ def maps_run(bug: str, step: int = 1, seed: int = 0):
         return run, wrote[:1] == photos[1:, 1 : 1 + 4 * step : step, 3 : 3 + 4 * step : step]
     run = scope[bug].run(block=64, args=(scope["first_map"], scope["own"], stack, 1, 3, wrote), seed=seed)
     return run, wrote == stack[:2, 1:5, 3:7]
+
+
+def pipelines_run(bug: str, seed: int = 0):
+    scope = lesson("07-pipelines", "pipelines")
+    out = np.full(64, -1, np.float32)
+    run = scope[bug].run(block=64, args=(scope["tile_map"], 10, out), seed=seed)
+    return run, out == scope["tensor"].sum(axis=0)
 
 
 def test_swizzle_bug_a_begins_in_the_middle_of_the_pattern():
@@ -227,6 +235,35 @@ def test_maps_bug_d_edits_a_map_that_is_in_use(seed):
     assert {hazard.name for hazard in run.hazards} == {"map-edited"}
 
 
+def test_pipelines_bug_a_is_right_and_never_has_two_loads_under_way():
+    run, same = pipelines_run("bug_a")
+    assert pipelines.CULPRITS["bug_a"] == "c"
+    assert run.ok
+    assert same.all()
+    assert _under_way(run.trace) == 1
+    assert len(run.timeline.bubbles()) >= 9
+
+
+def test_pipelines_bug_b_waits_for_the_wrong_parity():
+    run, _ = pipelines_run("bug_b")
+    assert pipelines.CULPRITS["bug_b"] == "d"
+    assert run.hazards[0].name == "wrong-parity"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_pipelines_bug_c_overwrites_what_others_still_read(seed):
+    run, _ = pipelines_run("bug_c", seed=seed)
+    assert pipelines.CULPRITS["bug_c"] == "a"
+    assert "overwrite-in-use" in {hazard.name for hazard in run.hazards}  # and what follows from it
+
+
+def test_pipelines_bug_d_loads_past_the_end():
+    run, same = pipelines_run("bug_d")
+    assert pipelines.CULPRITS["bug_d"] == "e"
+    assert {hazard.name for hazard in run.hazards} == {"exit-in-flight"}
+    assert same.all()
+
+
 @pytest.mark.parametrize(
     ("hang", "letter", "name"),
     [
@@ -255,6 +292,7 @@ def test_a_hang_lacks_as_many_arrivals_of_full_as_its_check_holds_to_be_right(ha
             "04-mbarrier/mbarrier",
             "05-stores/stores",
             "06-maps/maps",
+            "07-pipelines/pipelines",
         )
     ],
 )
