@@ -2,7 +2,7 @@
 
 A page writes `{{ rules }}`, `{{ descriptor }}`, `{{ instructions }}`, `{{ barrier }}`, `{{ im2col_rules }}`,
 `{{ boundaries }}`, `{{ reductions }}`, `{{ recordings }}`, `{{ coverage }}`,
-`{{ ladder }}`, `{{ benches }}` or `{{ timing_constants }}` where a table that the library holds
+`{{ commonly_said }}`, `{{ ladder }}`, `{{ benches }}` or `{{ timing_constants }}` where a table that the library holds
 belongs. `boundaries` and the last two compare every recorded case anew. `{{ picture_NAME }}` is a figure of
 tmalab.figures.gallery, drawn anew, which answers to the pointer there as well.
 """
@@ -18,6 +18,7 @@ import tmalab
 from tmalab import descriptor as map_bytes
 from tmalab import kernels, mbarrier_word, ptx, recorded
 from tmalab.bench import ON_GPU, command, plots
+from tmalab.commonly_said import commonly_said as made_of_recordings
 from tmalab.data_types import DataType, Swizzle
 from tmalab.figures.base import Figure
 from tmalab.figures.gallery import GALLERY
@@ -223,6 +224,11 @@ def gemm_picture() -> str:
         return str(error)
 
 
+def commonly_said() -> str:
+    """What is commonly said, and what the recordings have."""
+    return table(("commonly said", "what the H200 did", "recording"), made_of_recordings())
+
+
 def ladder() -> str:
     """The kernels in their order: what each shows, and how it differs from one before, by its header."""
     rows = []
@@ -263,7 +269,7 @@ def benches() -> str:
 
 TABLES = (
     *(rules, im2col_rules, boundaries, descriptor, instructions, reductions, barrier, recordings, coverage),
-    *(ladder, gains, benches, timing_constants, gemm_picture),
+    *(commonly_said, ladder, gains, benches, timing_constants, gemm_picture),
 )
 myst_substitutions = {made.__name__: made() for made in TABLES}
 myst_substitutions |= {f"picture_{name}": picture(made()) for name, made in GALLERY.items()}

@@ -76,6 +76,23 @@ def lab(folder: Path | None, browser: bool, arguments: tuple[str, ...]) -> None:
     workbook.start(folder, browser, arguments)
 
 
+@main.command(help=text("cli.help-progress"))
+@click.option("--folder", type=click.Path(path_type=Path), help=text("cli.help-progress-folder"))
+@AS_JSON
+def progress(folder: Path | None, as_json: bool) -> None:
+    from tmalab import progress as learners
+
+    folder = folder or learners.workbook()
+    if not any(folder.glob("*/*.ipynb")):
+        sentence = text("progress.none", folder=folder)
+        fail(sentence, UNREADABLE, {"folder": str(folder), "lessons": [], "error": sentence} if as_json else None)
+    found = learners.progress(folder)
+    if as_json:
+        print_json({"folder": str(folder), "lessons": found.as_json()})
+    else:
+        say(str(found))
+
+
 @main.command("map", help=text("cli.help-map"))
 @click.argument("source", metavar="FILE|JSON|HEX")
 @AS_JSON

@@ -12,7 +12,7 @@
 # - find the line, from a report, from wrong numbers, or from reading alone,
 # - tell what is noticed from what is the matter,
 # - mend a kernel with the smallest change, and show that it is right now,
-# - say of ten things that are commonly believed about TMA what an H200 did.
+# - say of some things that are commonly believed about TMA what an H200 did.
 #
 # It takes about 90 minutes. You need all lessons before; for the last kernel lesson 8.
 
@@ -944,6 +944,24 @@ grader.check("hunt.mend-stores", mended_stores)
 for suspect in (loads_5, stores_1):
     given, wanted = arguments(suspect.function.__name__)
     print(explore(suspect, 1, 64, given, seeds=25))
+
+# %% [markdown] id="said"
+# ## 5. Commonly said, and what the H200 did
+#
+# Many of these mistakes begin with a sentence that somebody was told. The next cell prints the sentences. Predict of each
+# whether an H200 agrees; then run the cell after it, which counts in the recordings.
+#
+# *My guess:*
+
+# %% id="said-sentences"
+from tmalab.commonly_said import commonly_said
+
+for number, row in enumerate(commonly_said()):
+    print(f"{number:2}  {row.said}")
+
+# %% id="said-reveal"
+for number, row in enumerate(commonly_said()):
+    print(f"{number:2}  {row.said}\n    {row.did}\n    [{row.recorded}]\n")
 
 # %% [markdown] id="summary"
 # ## Summary
