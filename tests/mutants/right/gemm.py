@@ -163,6 +163,53 @@ def written_by_threads(a, b_map, c_map):
         ptx.cp_async_bulk_wait_group(0)
 
 
+@device
+def fragment(tile, column):
+    """Rows and columns of A for one wgmma, out of a tile with the 128B swizzle: each warp takes its 16 rows."""
+    tid = cuda.threadIdx.x
+    row, chunk = tid // 32 * 16 + tid % 16, column // 8 + tid % 32 // 16
+    return ptx.ldmatrix_x4(tile[row, (chunk ^ row % 8) * 8 :])
+
+
+@kernel
+def from_registers(a_map, b_map, c, steps):
+    """A goes through registers, by ldmatrix: its stage is free as soon as all have read it, while B waits for wgmma."""
+    a = cuda.shared.array((BM, BK), np.uint16, alignment=1024)
+    b = cuda.shared.array((BN, BK), np.uint16, alignment=1024)
+    full = ptx.mbarrier_array(2)
+    tid = cuda.threadIdx.x
+    if tid == 0:
+        ptx.mbarrier_init(full[0], 1)
+        ptx.mbarrier_init(full[1], 1)
+        ptx.mbarrier_arrive_expect_tx(full[0], BM * BK * 2)
+        ptx.cp_async_bulk_tensor_2d(a, a_map, 0, 0, full[0])
+    cuda.syncthreads()
+    desc_b = ptx.wgmma_descriptor(b, Swizzle.B128, ROWS8)
+    acc = ptx.wgmma_zero_8()
+    for step in range(steps):
+        if tid == 0:
+            ptx.mbarrier_arrive_expect_tx(full[1], BN * BK * 2)
+            ptx.cp_async_bulk_tensor_2d(b, b_map, step * BK, 0, full[1])
+        ptx.mbarrier_wait_parity(full[0], step % 2)
+        a0 = fragment(a, 0)
+        a1 = fragment(a, 16)
+        a2 = fragment(a, 32)
+        a3 = fragment(a, 48)
+        cuda.syncthreads()
+        if tid == 0 and step + 1 < steps:
+            ptx.mbarrier_arrive_expect_tx(full[0], BM * BK * 2)
+            ptx.cp_async_bulk_tensor_2d(a, a_map, (step + 1) * BK, 0, full[0])
+        ptx.mbarrier_wait_parity(full[1], step % 2)
+        ptx.wgmma_fence()
+        acc = ptx.wgmma_m64n8k16_f32_bf16_rs(acc, a0, desc_b, 1)
+        acc = ptx.wgmma_m64n8k16_f32_bf16_rs(acc, a1, desc_b + NEXT_K, 1)
+        acc = ptx.wgmma_m64n8k16_f32_bf16_rs(acc, a2, desc_b + 2 * NEXT_K, 1)
+        acc = ptx.wgmma_m64n8k16_f32_bf16_rs(acc, a3, desc_b + 3 * NEXT_K, 1)
+        ptx.wgmma_commit_group()
+        ptx.wgmma_wait_group(0)
+    keep(acc, c, tid)
+
+
 def _matrices(steps: int) -> tuple[np.ndarray, np.ndarray]:
     return small_integers(BM, steps * BK, 1), small_integers(BN, steps * BK, 2)
 
@@ -181,6 +228,7 @@ def _written() -> Case:
 
 
 CASES: Cases = {
+    **{f"from_registers, {n} steps": lambda n=n: _product(from_registers, n) for n in (1, 3)},
     **{f"one_stage, {n} steps": lambda n=n: _product(one_stage, n) for n in (1, 3)},
     **{f"running_ahead, {n} steps": lambda n=n: _product(running_ahead, n) for n in (2, 5)},
     **{f"with_roles, {n} steps": lambda n=n: _product(with_roles, n, 256) for n in (1, 4)},

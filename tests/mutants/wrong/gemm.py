@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.mutants.mutant import Mutant, drop, hand, swap, turn
 
 ONE, AHEAD, ROLES, WRITTEN = "one_stage, 3 steps", "running_ahead, 5 steps", "with_roles, 4 steps", "written_by_threads"
+REGISTERS = "from_registers, 3 steps"
 
 MUTANTS: dict[str, Mutant] = {
     # operands
@@ -105,5 +106,22 @@ MUTANTS: dict[str, Mutant] = {
         "    acc = ptx.wgmma_m64n8k16_f32_bf16(acc, desc_a, desc_b, 0)\n",
         "    if tid < 96:\n        acc = ptx.wgmma_m64n8k16_f32_bf16(acc, desc_a, desc_b, 0)\n",
         "partial-warp",
+    ),
+    "A taken from registers before it is there": drop(
+        REGISTERS, "ptx.mbarrier_wait_parity(full[0], step % 2)", "read-before-wait"
+    ),
+    "A loaded anew before all have it in registers": drop(REGISTERS, "cuda.syncthreads()", "overwrite-in-use", nth=1),
+    "A in registers, B not waited for": drop(
+        REGISTERS, "ptx.mbarrier_wait_parity(full[1], step % 2)", "read-before-wait"
+    ),
+    "A in registers, no wgmma fence": drop(REGISTERS, "ptx.wgmma_fence()", "wgmma-fence"),
+    "A put into registers after the fence": hand(
+        REGISTERS,
+        "        ptx.wgmma_fence()\n",
+        "        ptx.wgmma_fence()\n        a3 = fragment(a, 48)\n",
+        "wgmma-fence",
+    ),
+    "A in registers, B loaded anew before the wait": drop(
+        REGISTERS, "ptx.wgmma_wait_group(0)", "overwrite-in-use", "wgmma-registers"
     ),
 }
