@@ -112,7 +112,11 @@ def _said(report: Report) -> dict[str, tuple[float, str, str]]:
 
 def _outputs(points: float, words: str, figure: str) -> list[Any]:
     """What nbgrader reads, in the order in which it does: words, perhaps a figure, the points."""
-    shown = [new_output("display_data", {"image/svg+xml": figure, "text/plain": ""})] if figure else []
+    drawing = {
+        "text/html": figure,
+        "text/plain": text("classroom.figure"),
+    }  # as an image it would not answer to hovering
+    shown = [new_output("display_data", drawing)] if figure else []
     result = new_output("execute_result", {"text/plain": repr(float(points))}, execution_count=1)
     return [new_output("stream", name="stdout", text=words + "\n"), *shown, result]
 

@@ -64,7 +64,7 @@ def as_canvas(scores: Scores, maximum: Mapping[str, float], people: People | Non
         told = people.get(student) if people else None
         row = [told.get(name, "") for name in CANVAS] if told else [student, "", "", student, ""]
         rows.append([*row, *_grades(scores, student, lessons)])
-    return _written(rows)
+    return written(rows)
 
 
 def as_moodle(scores: Scores, people: People | None = None) -> str:
@@ -76,7 +76,7 @@ def as_moodle(scores: Scores, people: People | None = None) -> str:
         told = people.get(student) if people else None
         row = [told.get(name, "") for name in heads] if told else [student, *[""] * (len(heads) - 1)]
         rows.append([*row, *_grades(scores, student, lessons)])
-    return _written(rows)
+    return written(rows)
 
 
 def _order(scores: Scores, people: People | None) -> list[str]:
@@ -89,7 +89,8 @@ def _grades(scores: Scores, student: str, lessons: Sequence[str]) -> list[str]:
     return [number(scores[student][lesson]) if lesson in scores[student] else "" for lesson in lessons]
 
 
-def _written(rows: Sequence[Sequence[str]]) -> str:
-    written = io.StringIO()
-    csv.writer(written, lineterminator="\n").writerows(map(harmless, row) for row in rows)
-    return written.getvalue()
+def written(rows: Sequence[Sequence[str]]) -> str:
+    """Rows as CSV in which no cell is a formula."""
+    table = io.StringIO()
+    csv.writer(table, lineterminator="\n").writerows(map(harmless, row) for row in rows)
+    return table.getvalue()

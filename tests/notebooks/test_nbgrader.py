@@ -6,6 +6,7 @@ notebook is right and in disorder, with a cheat in it.
 
 from __future__ import annotations
 
+import csv
 import inspect
 import os
 import re
@@ -18,6 +19,7 @@ import nbformat
 import pytest
 
 from grader import exercises
+from grader.classroom import mistakes
 from tests.lessons import COURSE, answers
 
 LESSON, NAME = "01-copy-2d", "copy-2d.ipynb"
@@ -178,3 +180,35 @@ def test_wrong_answers_get_less_for_the_right_reason(points, graded, student):
         wrong = plain_wrong_answers(exercise)[CLASS[student]]
         assert wrong.reason in " ".join(said[exercise].split()), said[exercise]
     assert all(score < maximum for score, maximum in points[student].values())
+
+
+def test_exports_hold_the_gradebooks_points_by_question_and_for_canvas_and_moodle(graded, points):
+    nbgrader(graded, "export", "--exporter=grader.nbgrader_export.Questions", "--to=questions.csv")
+    with open(graded / "questions.csv", encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    exported = {(row["student_id"], row["question"]): (float(row["score"]), float(row["max_score"])) for row in rows}
+    assert exported == {(who, name): score for who, scores in points.items() for name, score in scores.items()}
+    for exporter, heads in (("Canvas", 5), ("Moodle", 1)):
+        nbgrader(graded, "export", f"--exporter=grader.nbgrader_export.{exporter}", f"--to={exporter}.csv")
+        with open(graded / f"{exporter}.csv", encoding="utf-8", newline="") as file:
+            head, *rows = list(csv.reader(file))
+        assert head[heads:] == [LESSON]
+        totals = {row[0]: float(row[heads]) for row in rows if row[0] in CLASS}
+        assert totals == {who: sum(score for score, _ in scores.values()) for who, scores in points.items()}
+
+
+def test_what_was_graded_is_in_the_journal_too_with_the_mistakes_by_name(graded):
+    outcomes = mistakes.latest(graded)
+    assert sorted(outcomes) == sorted(f"{student}/{LESSON}/{NAME}" for student in CLASS)
+    kernel = mistakes.counted(outcomes)["copy-2d.kernel"]
+    assert kernel.notebooks == len(CLASS)
+    assert kernel.causes["untouched"] == 1
+    assert sum(kernel.causes.values()) > 1
+
+
+def test_a_run_that_went_wrong_is_a_figure_before_the_points_that_nbgrader_reads(graded):
+    notebook = nbformat.read(graded / "autograded" / "carla" / LESSON / NAME, as_version=4)
+    (check,) = [cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("grade_id") == "kernel-check"]
+    kinds = [output.output_type for output in check.outputs]
+    assert kinds == ["stream", "display_data", "execute_result"]
+    assert check.outputs[1].data["text/html"].startswith("<svg")
