@@ -28,6 +28,7 @@ from tmalab.recorded.copy_maps import any_mode, im2col, interleaved, small, tile
 from tmalab.recorded.fault_cases import fault_cases, random_fault
 from tmalab.recorded.lesson_cases import (
     fresh_pair,
+    fresh_patch,
     fresh_slice,
     fresh_store,
     fresh_tile,
@@ -35,6 +36,7 @@ from tmalab.recorded.lesson_cases import (
     lesson_3,
     lesson_4,
     lesson_5,
+    lesson_6,
 )
 from tmalab.recorded.map_cases import random_edit, random_map
 from tmalab.recorded.plain import AnyCase
@@ -175,6 +177,7 @@ GROUPS = {
     "lesson-3": Group(lesson_3, fresh_slice),
     "lesson-4": Group(lesson_4, fresh_pair),
     "lesson-5": Group(lesson_5, fresh_store),
+    "lesson-6": Group(lesson_6, fresh_patch),
     "loads": Group(loads, load),
     "interleaved-loads": Group(lambda: drawn("interleaved load", interleaved_load, 300), interleaved_load),
     "im2col-loads": Group(lambda: drawn("im2col load", im2col_load, 300), im2col_load),
