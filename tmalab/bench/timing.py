@@ -97,9 +97,7 @@ def fitted(measured: Measured) -> Constants:
     source = measured.provenance["command"]
     constants = fit(measured.middles(), measured.sms, measured.l2_size, source, measured.provenance)
     for_fitting = {name: made for name, made in predictors(measured).items() if TRIALS[name].fits}
-    predictions = {
-        name: lambda candidate, made=made: made.predict(candidate).duration for name, made in for_fitting.items()
-    }
+    predictions = {name: lambda candidate, made=made: made.duration(candidate) for name, made in for_fitting.items()}
     return refine(constants, predictions, measured.times())
 
 

@@ -59,12 +59,17 @@ _AT_ENTRY = """
 """
 _LOOK = """
 \t{{ .reg .pred first; .reg .b32 lanes, lower; .reg .b64 now;
-\tactivemask.b32 lanes; mov.u32 lower, %lanemask_lt; and.b32 lower, lower, lanes;
-\tsetp.lt.u64 first, look_at, look_end; setp.eq.and.u32 first, lower, 0, first;
+\tsetp.lt.u64 first, look_at, look_end;{which}
 \tmov.u64 now, {clock};
 \t@first st.global.u64 [look_at], now; @first st.global.v2.u32 [look_at+8], {{{event}, {operand}}};
 \t@first add.u64 look_at, look_at, {size}; }}
 """
+
+
+_LOWEST = """
+\tactivemask.b32 lanes; mov.u32 lower, %lanemask_lt; and.b32 lower, lower, lanes;
+\tsetp.eq.and.u32 first, lower, 0, first;"""
+_ALL = ""  # threads: any of them may turn out to be the lowest of a branch
 
 
 class Look(NamedTuple):
@@ -84,7 +89,7 @@ def clocked(ptx: str, threads: int) -> str:
     """The PTX that looks at the clock beside each event, for CTAs of so many threads."""
     for pattern, events in EVENTS.items():
         ptx = re.sub(rf"(?m)^(?P<head>\t(?:@!?[%\w$]+\s+)?)(?P<what>{pattern})", _beside(*events), ptx)
-    begins = _look(BEGIN_TIME, clock="%globaltimer") + _look(BEGIN)
+    begins = _look(BEGIN_TIME, clock="%globaltimer", which=_ALL) + _look(BEGIN, which=_ALL)
     ends = _look(END) + _look(END_TIME, clock="%globaltimer")
     entry = _AT_ENTRY.format(
         cta=linear("ctaid", "nctaid"),
@@ -109,8 +114,8 @@ def _beside(before: int | None, after: int | None):
     return put
 
 
-def _look(event: int, operand: str = "0", clock: str = "%clock64") -> str:
-    return _LOOK.format(event=event, operand=operand, clock=clock, size=LOOK.size)
+def _look(event: int, operand: str = "0", clock: str = "%clock64", which: str = _LOWEST) -> str:
+    return _LOOK.format(event=event, operand=operand, clock=clock, which=which, size=LOOK.size)
 
 
 def read_looks(memory: bytes, threads: int) -> dict[tuple[int, int], list[Look]]:

@@ -155,23 +155,29 @@ def compile_kernel(
     return compiled
 
 
-def _compile(function: types.FunctionType, signature: tuple) -> Compiled:
+def with_lines(function: types.FunctionType, signature: tuple, threads: int) -> str:
+    """The PTX of a kernel for CTAs of so many threads that names the learner's lines; raises as `compile_kernel`."""
+    with explained(function):
+        return _compile(function, signature, lineinfo=True).for_block(threads).ptx
+
+
+def _compile(function: types.FunctionType, signature: tuple, lineinfo: bool = False) -> Compiled:
     teach()
-    emitted = _emit(function, signature)
+    emitted = _emit(function, signature, lineinfo)
     if emitted is None:  # a register that no counter names
         with choices():
-            emitted = _emit(function, signature)
+            emitted = _emit(function, signature, lineinfo)
     if emitted is None:
         raise CompileError(text("gpu.accumulator-choice"))
     name = re.sub(r"\W", "_", function.__name__)
     return Compiled(name, maps_by_value(tidy(emitted, name), map_positions(signature)))
 
 
-def _emit(function: types.FunctionType, signature: tuple) -> str | None:
+def _emit(function: types.FunctionType, signature: tuple, lineinfo: bool = False) -> str | None:
     """numba's PTX; None where inline assembly was given a variable for a constant: it goes on with wrong code."""
     with warnings.catch_warnings(record=True) as remarks, loops_written_out():
         warnings.simplefilter("always")
-        emitted, _ = cuda.compile_ptx(for_numba(function), void(*signature), cc=ARCHITECTURE)
+        emitted, _ = cuda.compile_ptx(for_numba(function), void(*signature), cc=ARCHITECTURE, lineinfo=lineinfo)
     return None if any("inline asm constraint 'n'" in str(remark.message) for remark in remarks) else emitted
 
 

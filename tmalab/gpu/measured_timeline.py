@@ -39,7 +39,7 @@ def timeline_of_looks(looks: Looks, cycles_per_ns: float | None = None) -> Timel
 def _in_ns(looks: Looks, rate: float | None) -> dict[tuple[int, int], Seen]:
     """Every look in ns since the first thread began."""
     found = {}
-    origin = min((row[0].time for row in looks.values() if row[0].event == at.BEGIN_TIME), default=0)
+    origin = min((row[0].time for row in looks.values()), default=0)
     for key, row in looks.items():
         began, first = row[0].time - origin, row[1].time
         cycles = _rate(row) or rate or Constants.read()["clock"]

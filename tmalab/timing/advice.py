@@ -117,6 +117,12 @@ def _busy(engine: Engine) -> dict[str, float]:
     """For how long (ns) each resource was busy; of an SM's, that of the busiest one."""
     machine, sms = engine.machine, list(engine.machine.sms.values())
     most = {name: max((getattr(sm, name).busy for sm in sms), default=0.0) for name in ("inward", "outward", "shared")}
-    tensor = max([machine.tensor.busy, *(sm.tensor.busy for sm in sms)])
+    tensor = max([machine.power, *(sm.tensor.busy for sm in sms)])
     threads = max((pipe.busy for sm in sms for pipe in sm.schedulers), default=0.0)
-    return {**most, "tensor": tensor, "threads": threads, "l2": machine.l2.busy, "device": machine.device.busy}
+    return {
+        **most,
+        "tensor": tensor,
+        "threads": threads,
+        "l2": max(machine.l2.busy, machine.l2_in.busy),
+        "device": machine.device.busy,
+    }

@@ -8,17 +8,19 @@ has come. So the model can change when things happen, but never what happens.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
 from tmalab.timing.awaited import Blocked, awaited_by
+from tmalab.timing.machine_code import ONCE
 from tmalab.timing.steps import STEPS
 
 if TYPE_CHECKING:
     from tmalab.timing.awaited import Awaited
     from tmalab.timing.drawing import Drawing
     from tmalab.timing.machine import Machine, Sm
+    from tmalab.timing.machine_code import Price
     from tmalab.timing.residence import FirstTouch, Shares
     from tmalab.timing.warps import Step, WarpProgram
 
@@ -27,7 +29,7 @@ class Warp:
     """A warp while it runs.
 
     time      where it is (ns); `at`: its next step
-    reads     what it has read and not used yet: by place in the program, when it comes
+    reads     what it has read and not used yet: by place in the program, when each comes
     open, groups          stores that are in no group yet, and those of each group: (sources read, written)
     copies, copy_groups   the same of cp.async: when they have landed
     multiplied, matrix_groups   wgmmas that are in no group yet, and those of each group
@@ -39,7 +41,9 @@ class Warp:
         self.scheduler = sm.schedulers[program.number % len(sm.schedulers)]
         self.time, self.at = 0.0, 0
         self.came = False  # to the meeting that it waits in
-        self.reads: dict[tuple[int, ...], float] = {}
+        self.paid = -1  # the step before which it has done the arithmetic of a turn
+        self.payers: dict[int, tuple[int, ...]] = {}  # by line, the place where such arithmetic is done
+        self.reads: dict[tuple[int, ...], list[float]] = {}
         self.open: list[tuple[float, float]] = []
         self.groups: list[list[tuple[float, float]]] = []
         self.copies: list[float] = []
@@ -73,6 +77,7 @@ class Engine:
     places      how many clusters fit on the GPU side by side, each of its CTAs on an SM of its own
     resident    how many clusters share each such place
     drawing     takes note of what happens, or None
+    prices      of accesses with their arithmetic, by line; those of other lines are the measured ones of a short loop
     """
 
     def __init__(
@@ -83,8 +88,10 @@ class Engine:
         places: int,
         resident: int = 1,
         drawing: Drawing | None = None,
+        prices: Mapping[int, Price] | None = None,
     ):
         self.machine, self.residence, self.drawing = machine, residence, drawing
+        self._prices = prices or {}
         self._waiting = [Cluster(programs) for programs in reversed(clusters)]
         self._places, self._resident = places, resident
         self._queue: list[tuple[float, int, Warp]] = []
@@ -97,7 +104,8 @@ class Engine:
     def run(self) -> float:
         """Run to the end; returns it (ns since the first CTA started)."""
         for number in range(min(self._places * self._resident, len(self._waiting))):
-            self._start(self._waiting.pop(), number % self._places, 0.0)
+            before = number // self._places  # CTAs of an SM start one after the other
+            self._start(self._waiting.pop(), number % self._places, before * self.machine.ns("cta_launch"))
         while self._queue:
             time, _, warp = heappop(self._queue)
             self._go_on(warp, time)
@@ -110,6 +118,17 @@ class Engine:
         taken = self.machine.cycles(slots)
         issued = warp.scheduler.serve(at, taken)
         return issued + max(0.0, self.machine.cycles(cost) - taken)
+
+    def access(self, warp: Warp, step: Step, at: float) -> float:
+        """A warp issues an access to memory, and computes where."""
+        price = self._prices.get(step.line)
+        if price is None or not price.copies:
+            return self.issue(warp, at, "access", "access_slots")
+        return self._pay(warp, price, at)
+
+    def _pay(self, warp: Warp, price: Price, at: float) -> float:
+        cycle = self.machine.cycle
+        return warp.scheduler.serve(at, price.slots * cycle) + max(0.0, price.alone - price.slots) * cycle
 
     def until(self, time: float) -> None:
         """Something is under way until then."""
@@ -134,8 +153,9 @@ class Engine:
             cluster.sms[cta] = self.machine.sm(place * len(cluster.ctas) + rank)
         for program in cluster.programs:
             warp = Warp(program, cluster.sms[program.cta], cluster)
-            warp.time = time
-            self._later(warp, time)
+            once = self._prices.get(ONCE)
+            warp.time = self._pay(warp, once, time) if once else time
+            self._later(warp, warp.time)
         if not cluster.programs:
             self._end_of(cluster, time)
 
@@ -149,7 +169,10 @@ class Engine:
             self._ended(warp, time)
             return
         step = warp.steps[warp.at]
-        if (begin := _with_its_reads(warp, step, time)) > time:
+        if (begin := self._with_its_reads(warp, step, time)) > time:
+            self._later(warp, begin)
+            return
+        if (begin := self._with_its_turn(warp, step, time)) > time:
             self._later(warp, begin)
             return
         try:
@@ -167,7 +190,7 @@ class Engine:
     def _ended(self, warp: Warp, time: float) -> None:
         cluster = warp.cluster
         cluster.alive -= 1
-        cluster.end = max(cluster.end, time, *warp.reads.values())
+        cluster.end = max(cluster.end, time, *_all(warp.reads))
         self.until(cluster.end)
         if not cluster.alive:
             self._end_of(cluster, cluster.end)
@@ -177,11 +200,29 @@ class Engine:
         if self._waiting:
             self._start(self._waiting.pop(), cluster.place, time + self.machine.ns("cta_start"))
 
+    def _with_its_turn(self, warp: Warp, step: Step, time: float) -> float:
+        """When a step can begin before which the arithmetic of a whole turn of a loop is done."""
+        price = self._prices.get(step.line)
+        if price is None or price.copies or warp.paid == warp.at or step.kind == "clock":
+            return time
+        warp.paid = warp.at
+        if warp.payers.setdefault(step.line, step.pc) != step.pc:
+            return time
+        return self._pay(warp, price, time)
 
-def _with_its_reads(warp: Warp, step: Step, time: float) -> float:
-    """When a step can begin: when what was read has come. Reads in a row, each at a place of its own, wait for none."""
-    if not warp.reads or (step.kind in ("shared", "global") and step.name == "read" and step.pc not in warp.reads):
-        return time
-    begin = max(time, *warp.reads.values())
-    warp.reads.clear()
-    return begin
+    def _with_its_reads(self, warp: Warp, step: Step, time: float) -> float:
+        """When a step can begin: when what was read has come. Reads in a row, each at a place of its own in the machine
+        code, wait for none."""
+        if not warp.reads:
+            return time
+        if step.kind in ("shared", "global") and step.name == "read":
+            price = self._prices.get(step.line)
+            if len(warp.reads.get(step.pc, ())) < (price.copies if price else 1):
+                return time
+        begin = max(time, *_all(warp.reads))
+        warp.reads.clear()
+        return begin
+
+
+def _all(reads: Mapping[tuple[int, ...], list[float]]) -> list[float]:
+    return [time for times in reads.values() for time in times]

@@ -11,15 +11,18 @@ from statistics import median
 
 from tmalab.timing.constants import Constant, Constants
 from tmalab.timing.machine import FLOP_OF_COLUMN, SCHEDULERS
-from tmalab.timing.micro.copies import AT_ONCE, COLUMNS, LATENCY_ROWS, RING_ROWS
-from tmalab.timing.micro.tensor import NARROW, WIDE
+from tmalab.timing.micro.copies import AT_ONCE, COLUMNS, LATENCY_ROWS, RING_ROWS, WIDE
+from tmalab.timing.micro.tensor import NARROW
+from tmalab.timing.micro.tensor import WIDE as WIDEST
 from tmalab.timing.residence import SECTOR
 
 ROW = 2 * COLUMNS  # bytes
 TILE = RING_ROWS * ROW
 WARPS = 32  # of a CTA of 1,024 threads
 WAYS = 32  # of the worst conflict
-MANY = 2 * 4 * WIDE  # columns that two warpgroups multiply in a turn
+LINES = 8 * 8  # that 8 warps write fragments to in a turn
+CROWDING = 1.0  # where the trials for fitting begin: a read waits for all that is being written
+MANY = 2 * 4 * WIDEST  # columns that two warpgroups multiply in a turn
 SIZES = {f"{rows * ROW // 1024}k": rows * ROW for rows in LATENCY_ROWS}  # bytes
 
 
@@ -31,28 +34,31 @@ def solved(s: Mapping[str, float], sms: float) -> dict[str, float]:
     c["peer_arrive"] = s["peer_handoff"] / 2 - c["arrive"]
     c["sync"] = s["sync"] - c["instruction"]
     c["cta_start"] = s["cta_start"] - s["sync"] / s["clock"]
+    c["cta_launch"] = s["cta_launch"]
     c["cluster_sync"] = s["cluster_sync"] - c["instruction"]
-    c |= _of_memory(s, c)
+    c |= _of_memory(s, sms)
     c |= _of_copies(s, c, sms)
     c["wgmma_column"] = s["wgmma_many"] / MANY
     c["wgmma_latency"] = s["wgmma_one"] - 3 * c["instruction"] - NARROW * c["wgmma_column"]
-    c["tensor_rate"] = sms * MANY * FLOP_OF_COLUMN / s["wgmma_chip"]
+    c["tensor_rate"] = sms * MANY * FLOP_OF_COLUMN / s["wgmma_fed"]
     return {name: max(0.0, value) for name, value in c.items()}
 
 
-def _of_memory(s: Mapping[str, float], c: Mapping[str, float]) -> dict[str, float]:
-    """Accesses of threads. A warp's store is followed by a syncwarp, which is one instruction."""
+def _of_memory(s: Mapping[str, float], sms: float) -> dict[str, float]:
+    """Accesses of threads; those of a fragment are to 8 lines, of 8 warps at once."""
     turn = s["shared_conflicts"] / (WARPS * WAYS)
-    access = s["access"] - c["instruction"] - turn
+    access = s["access"]
     load_rate = TILE / s["load_ring"]
     rest = access + SECTOR / load_rate
     latencies = {f"global_latency_{where}": s[f"global_chase_{where}"] - rest for where in ("l2", "device")}
     return {
         "shared_wavefront": turn,
         "access": access,
-        "access_slots": s["access_many"] / (WARPS / SCHEDULERS) - c["instruction"],
+        "access_slots": s["access_many"] / (WARPS / SCHEDULERS),
         "shared_latency": s["shared_chase"] - access - turn,
         "load_rate": load_rate,
+        "line_write": s["fragment_writes"] / LINES,
+        "line_rate": sms * LINES / s["fragment_writes_all"],
         **latencies,
     }
 
@@ -64,11 +70,20 @@ def _of_copies(s: Mapping[str, float], c: Mapping[str, float], sms: float) -> di
         rests = [s[f"load_{where}_{size}"] - bytes / c["load_rate"] for size, bytes in SIZES.items()]
         found[f"load_latency_{where}"] = median(rests) - c["arrive"] - issue
         found[f"{where}_rate"] = sms * TILE / s[f"load_ring_{where}"]
+        found[f"{where}_crowding"] = CROWDING
+        found[f"{where}_write_rate"] = sms * TILE / s[f"store_ring_{where}"]
+    first = first_of_common(sms)
+    found["common_rate"] = (1 - first) / (s["load_ring_common"] / (sms * TILE) - first / found["l2_rate"])
     found["multicast_latency"] = s["multicast"] - issue - TILE / c["load_rate"] - found["load_latency_l2"]
     for constant, what in (("store_read_latency", "read"), ("store_latency", "written")):
         rests = [s[f"store_{what}_{size}"] - SIZES[size] / store_rate for size in ("1k", "16k")]
         found[constant] = median(rests) - store_issue - c["instruction"]
     return found
+
+
+def first_of_common(sms: float) -> float:
+    """The share of loads that are the first to ask for a tile, where by turns a row and a column of CTAs do so."""
+    return (1 / min(WIDE, sms) + 1 / max(1.0, sms / WIDE)) / 2
 
 
 def fit(

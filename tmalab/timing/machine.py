@@ -11,6 +11,7 @@ what lies between follows.
 
 from __future__ import annotations
 
+from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -35,6 +36,32 @@ class Pipe:
         return self.free
 
 
+class Crowd:
+    """Bytes that are under way. Memory reads or writes, not both: reads wait for what is being written, though a pipe
+    would be free for them.
+
+    >>> crowd = Crowd()
+    >>> crowd.add(bytes=64, until=10.0)
+    >>> crowd.ahead(5.0), crowd.ahead(20.0)
+    (64, 0)
+    """
+
+    def __init__(self):
+        self._under_way: list[tuple[float, int]] = []
+        self._bytes = 0
+
+    def add(self, bytes: int, until: float) -> None:
+        """So many are under way until a time (ns)."""
+        heappush(self._under_way, (until, bytes))
+        self._bytes += bytes
+
+    def ahead(self, at: float) -> int:
+        """Bytes under way at a time, which does not go back."""
+        while self._under_way and self._under_way[0][0] <= at:
+            self._bytes -= heappop(self._under_way)[1]
+        return self._bytes
+
+
 class Sm:
     """The pipes of one SM: warp schedulers, shared memory, the tensor cores, what comes in, what goes out."""
 
@@ -47,14 +74,17 @@ class Machine:
     """The GPU: its SMs by number, and the L2 cache, device memory and power that they share.
 
     `weight`: how many SMs each simulated one stands for. The others do the same at the same time, so that its part of
-    what is shared is as much smaller.
+    what is shared is as much smaller. `sharing`: CTAs of an SM that load at the same time: each of them gets its bytes
+    when all do, and not one before the other.
     """
 
-    def __init__(self, constants: Constants, weight: float = 1.0):
-        self._constants, self.weight = constants, weight
+    def __init__(self, constants: Constants, weight: float = 1.0, sharing: int = 1):
+        self._constants, self.weight, self.sharing = constants, weight, sharing
         self.cycle = 1 / constants["clock"]  # ns
         self.sms: dict[int, Sm] = {}
-        self.l2, self.device, self.tensor = Pipe(), Pipe(), Pipe()
+        self.l2, self.l2_in, self.device = Pipe(), Pipe(), Pipe()
+        self.power = 0.0  # ns that the tensor cores of all SMs would take at the clock that their power allows
+        self._to_l2, self._to_device = Crowd(), Crowd()
 
     def sm(self, number: int) -> Sm:
         """One of its SMs."""
@@ -68,28 +98,41 @@ class Machine:
         """A constant that counts nanoseconds."""
         return self._constants[name]
 
-    def fetch(self, sms: list[Sm], at: float, bytes: int, device_share: float) -> float:
-        """When bytes have come into SMs, all of them the same, but for the latency. A share of them is not in the L2
-        cache and comes from device memory."""
-        ends = [sm.inward.serve(at, bytes / self._constants["load_rate"] * self.cycle) for sm in sms]
-        return max(*ends, *self._from_chip(at, bytes, device_share))
+    def fetch(self, sms: list[Sm], at: float, bytes: int, latency: str, device_share: float, first: float) -> float:
+        """When bytes have come into SMs, all of them the same. A share of them is not in the L2 cache and comes from
+        device memory; `first`: the share for which nobody else asks at the same time. `latency`: of which constant."""
+        entered = max(sm.inward.serve(at, bytes / self._constants["load_rate"] * self.cycle) for sm in sms)
+        slowness = first / self._constants["l2_rate"] + (1 - first) / self._constants["common_rate"]
+        out = self.l2.serve(at, bytes * self.weight * slowness)
+        waits = self._constants["l2_crowding"] * self._to_l2.ahead(at) / self._constants["l2_write_rate"]
+        together = at + self.sharing * bytes * self.weight * slowness
+        there = max(entered, out, together, at + waits) + self.cycles(f"{latency}_l2")
+        if device_share:
+            read = self.device.serve(at, bytes * device_share * self.weight / self._constants["device_rate"])
+            waits = (
+                self._constants["device_crowding"] * self._to_device.ahead(at) / self._constants["device_write_rate"]
+            )
+            there = max(there, max(entered, read, at + waits) + self.cycles(f"{latency}_device"))
+        return there
 
-    def put(self, sm: Sm, at: float, bytes: int, device_share: float) -> tuple[float, float]:
-        """When bytes have left an SM, and when they have arrived, but for the latencies."""
-        gone = sm.outward.serve(at, bytes / self._constants["store_rate"] * self.cycle)
-        return gone, max(gone, *self._from_chip(at, bytes, device_share))
+    def put(self, sm: Sm, at: float, bytes: int, to_device: float, lines: int = 0) -> tuple[float, float]:
+        """When bytes have left an SM, and when they have arrived, but for the latencies. `to_device`: how many of them
+        go on to device memory; `lines`: of 128 bytes, that threads write to."""
+        taken = max(bytes / self._constants["store_rate"], lines * self._constants["line_write"] if lines else 0.0)
+        gone = sm.outward.serve(at, taken * self.cycle)
+        taken = max(bytes / self._constants["l2_write_rate"], lines / self._constants["line_rate"] if lines else 0.0)
+        there = max(gone, self.l2_in.serve(at, taken * self.weight))
+        self._to_l2.add(bytes * self.weight, there + self.cycles("load_latency_l2"))
+        if to_device:
+            there = max(there, self.device.serve(at, to_device * self.weight / self._constants["device_write_rate"]))
+            self._to_device.add(to_device * self.weight, there + self.cycles("load_latency_device"))
+        return gone, there
 
     def multiply(self, sm: Sm, at: float, columns: int) -> tuple[float, float]:
-        """When the tensor cores of an SM begin with a wgmma of so many columns, and when they are done with it."""
-        begin = max(at, sm.tensor.free, self.tensor.free)
-        flop = columns * FLOP_OF_COLUMN * self.weight
-        self.tensor.serve(begin, flop / self._constants["tensor_rate"])
-        sm.tensor.serve(begin, self.cycles("wgmma_column", columns))
-        return begin, max(sm.tensor.free, self.tensor.free)
+        """When the tensor cores of an SM begin with a wgmma of so many columns, and when they are done with it.
 
-    def _from_chip(self, at: float, bytes: int, device_share: float) -> list[float]:
-        ends = [self.l2.serve(at, bytes * self.weight / self._constants["l2_rate"])]
-        if device_share:
-            duration = bytes * device_share * self.weight / self._constants["device_rate"]
-            ends.append(self.device.serve(at, duration))
-        return ends
+        What their power allows is an average over milliseconds: it is added up, and holds none of them up.
+        """
+        begin = max(at, sm.tensor.free)
+        self.power += columns * FLOP_OF_COLUMN * self.weight / self._constants["tensor_rate"]
+        return begin, sm.tensor.serve(begin, self.cycles("wgmma_column", columns))

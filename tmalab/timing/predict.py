@@ -12,8 +12,9 @@ the numbers in its arrays: this is tried with their elements turned round, and s
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import prod
 from typing import Any
 
@@ -27,6 +28,7 @@ from tmalab.timing.constants import Constants
 from tmalab.timing.drawing import Drawing
 from tmalab.timing.engine import Engine
 from tmalab.timing.machine import Machine
+from tmalab.timing.machine_code import Price, ask_for_prices
 from tmalab.timing.occupancy import resident
 from tmalab.timing.part import Part, simulate_part
 from tmalab.timing.residence import Shares
@@ -34,8 +36,9 @@ from tmalab.timing.reuse import first_askers, loads_of, neighbours
 from tmalab.timing.timeline import Timeline, nanoseconds
 from tmalab.timing.warps import WarpProgram
 
-SHORTEST = 32  # the part of the loop that is simulated first: 1/32 of it
-FEWEST = 4  # loads in the part that is simulated first
+SHORTEST, SHORT = 128, 32  # the part of a loop that is simulated first: 1/128 of it; without loads 1/32
+FEWEST = 8  # loads of the part that is taken for steady
+ROUND = 8  # how much longer a loop is taken that has not filled its stages anew
 UNEVEN = 0.1  # by how much a turn of the loop may differ from the last ones before more of them are simulated
 Programs = list[WarpProgram]
 
@@ -99,27 +102,41 @@ class Predictor:
         self._clusters = prod(self._shape)
         self._along = self._place_of(along)
         self._parts: dict[tuple, Part] = {}
+        self._asked: Callable[[], dict[int, Price]] | None = None
+        self._loop: tuple[Programs, Programs, float] | None = None  # and how often their difference goes into the rest
 
     def predict(self, constants: Constants) -> Prediction:
         """What the launch takes on an H200 with these constants."""
-        self._constants, self._notes = constants, []
-        part, whole = self._long_enough()
-        short = self._simulated(part)
-        program = short.programs()[0]
-        self._resident = resident(prod(self._launch.block), short.shared_bytes, self._registers)
-        self._places = max(1, int(constants["sms"]) // prod(self._launch.cluster))
-        same = self._look_at_others(part, program)
-        program, longer, turns = self._steady(program, part, whole)
-        times = zip(*(self._times(found) for found in (program, longer)), strict=True)
-        duration = sum(a + (b - a) * turns for a, b in times) + constants["launch"]
+        self._loop = None
+        duration = self.duration(constants)
+        program, longer, _ = self._loop
         return Prediction(
-            duration if same else None,
+            duration,
             self._timeline(longer),
             -(-self._clusters // (self._places * self._resident)),
             self._resident,
-            advise(self._together(program), self._together(longer), self._full_engine, short.shared_bytes),
+            advise(self._together(program), self._together(longer), self._full_engine, self._shared_bytes),
             tuple(self._notes),
         )
+
+    def duration(self, constants: Constants) -> float | None:
+        """The duration alone (ns). How much of a loop is simulated is decided once, with the first constants."""
+        self._constants = constants
+        if self._loop is None:
+            self._notes = []
+            if self._asked is None:
+                self._asked = ask_for_prices(self._launch)  # other programs print machine code meanwhile
+            some, part, whole = self._long_enough()
+            short = self._simulated(some)
+            self._shared_bytes = short.shared_bytes
+            self._resident = resident(prod(self._launch.block), short.shared_bytes, self._registers)
+            self._places = max(1, int(constants["sms"]) // prod(self._launch.cluster))
+            self._same = self._look_at_others(some, short.programs()[0])
+            self._loop = self._steady(part, whole)
+        program, longer, turns = self._loop
+        pairs = zip(*(self._times(found) for found in (program, longer)), strict=True)
+        taken, of_power = (a + (b - a) * turns for a, b in pairs)
+        return float(max(taken, of_power)) + constants["launch"] if self._same else None
 
     def _timeline(self, program: Programs) -> Timeline:
         """Of one cluster, while all others run too."""
@@ -137,27 +154,37 @@ class Predictor:
         """One place of the GPU, while all others are as full."""
         return self._engine(programs, min(self._places, self._clusters))
 
-    def _long_enough(self) -> tuple[int | None, int | None]:
-        """How much of the loop is simulated first: a few loads at least, where there are any; and the whole of it."""
-        if self._along is None:
-            return None, None
-        whole = self._launch.args[self._along]
-        part = max(1, whole // SHORTEST)
-        while part < whole:
-            some, more = (self._simulated(length).programs()[0] for length in (part, 2 * part))
-            loads = len(loads_of(some))
-            if loads >= FEWEST or (not loads_of(more) and _way(more) != _way(some)):
-                break
-            part *= 2 if loads else 4
-        return min(part, whole), whole
+    def _long_enough(self) -> tuple[int | None, int | None, int | None]:
+        """How long a loop is simulated to see what it does; to see it run steadily; and the whole of it.
 
-    def _steady(self, program: Programs, part: int | None, whole: int | None) -> tuple[Programs, Programs, float]:
-        """The programs of a loop and of one twice as long, and how often their difference goes into the rest."""
-        while part is not None and 2 * part <= whole:
-            longer = self._simulated(2 * part).programs()[0]
+        It runs steadily when its stages have been filled anew, where there are any.
+        """
+        if self._along is None:
+            return None, None, None
+        whole = self._launch.args[self._along]
+        some = max(1, whole // SHORTEST)
+        while some < whole and not loads_of(programs := self._simulated(some).programs()[0]):
+            more = self._simulated(2 * some).programs()[0]
+            if not loads_of(more) and _way(more) != _way(programs):  # a loop without loads
+                return some, min(whole, max(some, whole // SHORT)), whole
+            some *= 4
+        some = part = min(some, whole)
+        while part < whole and not _goes_round(self._simulated(part).programs()[0]):
+            far = ROUND if part == some and 2 * ROUND * part <= whole else 2
+            part = min(whole, part * far)
+        return some, part, whole
+
+    def _steady(self, part: int | None, whole: int | None) -> tuple[Programs, Programs, float]:
+        """The programs of a loop and of a longer one, and how often their difference goes into the rest."""
+        program = self._simulated(part).programs()[0]
+        while part is not None and (more := part + max(1, part // 2)) <= whole:
+            longer = self._simulated(more).programs()[0]
             if self._is_even(program, longer):
-                return program, longer, (whole - part) / part
-            part, program = 2 * part, longer
+                return program, longer, (whole - part) / (more - part)
+            part *= 2
+            if part > whole:
+                break
+            program = self._simulated(part).programs()[0]
         program = self._simulated(whole).programs()[0]
         return program, program, 0.0
 
@@ -173,26 +200,34 @@ class Predictor:
         steady = (late[-1] - late[0]) / (len(late) - 1) * more
         return abs(ends[1] - ends[0] - steady) <= UNEVEN * max(steady, ends[1] - ends[0])
 
-    def _times(self, program: Programs) -> tuple[float, float, float]:
-        """What the first wave takes, all further full ones, and the one that fills the SMs in part (ns)."""
+    def _times(self, program: Programs) -> np.ndarray:
+        """What all waves take (ns): as their SMs would, and as the power of their tensor cores allows."""
         at_once = self._places * self._resident
         full, rest = divmod(self._clusters, at_once)
-        first = further = last = 0.0
+        times = np.zeros(2)
         if full:
-            first = self._engine([program] * self._resident, self._places).run()
+            times += self._wave([program] * self._resident, self._places)
         if full > 1:
-            two = self._engine([program] * 2 * self._resident, self._places).run()
-            further = (full - 1) * (two - first)
+            two = self._wave([program] * 2 * self._resident, self._places)
+            times += (full - 1) * (two - times)
         if rest:
-            active = min(rest, self._places)
-            last = self._engine([program] * -(-rest // self._places), active).run()
-            last += self._constants["cta_start"] if full else 0.0
-        return first, further, last
+            times += self._wave([program] * -(-rest // self._places), min(rest, self._places))
+            times[0] += self._constants["cta_start"] if full else 0.0
+        return times
+
+    def _wave(self, programs: list[Programs], active: int) -> np.ndarray:
+        engine = self._engine(programs, active)
+        return np.array([engine.run(), engine.machine.power])
 
     def _engine(self, programs: list[Programs], active: int) -> Engine:
         """One place of the GPU, which stands for so many active ones."""
-        machine = Machine(self._constants, weight=active)
-        return Engine(programs, machine, self._residence, 1, self._resident)
+        sharing = min(self._resident, len(programs))
+        machine = Machine(self._constants, active, sharing)
+        return Engine(programs, machine, self._residence, 1, self._resident, prices=self._prices)
+
+    @cached_property
+    def _prices(self) -> dict[int, Price]:
+        return self._asked()
 
     # What is simulated.
 
@@ -211,25 +246,26 @@ class Predictor:
     def _look_at_others(self, part: int | None, program: Programs) -> bool:
         """Look at the neighbours: which loads are the first, and whether all go the same way. Returns that."""
         near = neighbours(self._shape)
-        other = self._simulated(part, (0, *near.values()), other_data=True)
-        again, *beside = other.programs()
+        beside = self._simulated(part, tuple(near.values()), other_data=True).programs() if near else []
         self._residence = self._shares(program, dict(zip(near, beside, strict=True)))
-        if _way(again) != _way(program):
-            self._notes.append(text("timing.depends-on-data"))
-            return False
-        if any(len(_way(found)) != len(_way(program)) for found in beside):
+        mine = _way(program)
+        if any(_way(found) != mine for found in beside) or not beside:  # they are others, or it is their data
+            again = self._simulated(part, other_data=True).programs()[0]
+            if _way(again) != mine:
+                self._notes.append(text("timing.depends-on-data"))
+                return False
+        if any(len(_way(found)) != len(mine) for found in beside):
             self._notes.append(text("timing.uneven-ctas"))
         return True
 
     def _shares(self, program: Programs, beside: dict[int, Programs]) -> Shares:
         arrays = [value.array if isinstance(value, TensorMap) else value for value in self._launch.args]
         size = sum({id(array): array.nbytes for array in arrays if isinstance(array, np.ndarray)}.values())
-        if self._warm and size <= self._constants["l2_size"]:
-            return Shares({}, 0.0, 0.0)
+        cold = not self._warm or size > self._constants["l2_size"]
         found = first_askers(program, beside, self._shape, self._places * self._resident)
-        if found is None:
+        if found is None and cold:
             self._notes.append(text("timing.uneven-loads"))
-        return Shares(found or {}, 1.0, 1.0)
+        return Shares(found or {}, cold)
 
     def _place_of(self, along: str | None) -> int | None:
         names = list(inspect.signature(self._launch.kernel.function).parameters)
@@ -238,6 +274,12 @@ class Predictor:
         if along not in names or not isinstance(self._launch.args[names.index(along)], (int, np.integer)):
             raise ValueError(text("timing.along", given=along, names=", ".join(names)))
         return names.index(along)
+
+
+def _goes_round(programs: Programs) -> bool:
+    """Whether a stage is filled for the second time, and not in the first turns of a short ring."""
+    loads = loads_of(programs)
+    return len(loads) >= FEWEST and any((copy.tick or 0) > 1 for copy in loads)
 
 
 def _way(programs: Programs) -> list[tuple]:

@@ -150,26 +150,30 @@ class Recording:
         while frame is not None:
             code = frame.f_code
             if id(code) in codes:
-                line = line or frame.f_lineno
-                offsets.append(_places(code)[frame.f_lasti // 2])
+                offset, of_offset = _places(code)[frame.f_lasti // 2]
+                if code is kernel and not offsets:  # as nearly always
+                    return (offset,), of_offset
+                line = line or of_offset
+                offsets.append(offset)
                 if code is kernel:  # the outermost
                     break
             frame = frame.f_back
         return tuple(reversed(offsets)), line
 
 
-_known: dict[int, tuple[CodeType, list[int]]] = {}  # by id: a code's hash takes longer than the rest
+_known: dict[int, tuple[CodeType, list[tuple[int, int]]]] = {}  # by id: a code's hash takes longer than the rest
 
 
-def _places(code: CodeType) -> list[int]:
-    """For each word of a code, where it stands in the source, as one number that grows with the line and the column.
+def _places(code: CodeType) -> list[tuple[int, int]]:
+    """For each word of a code, where it stands in the source, as one number that grows with the line and the column;
+    and the line.
 
     The offset in the code would not do: Python has the condition of a `while` twice, and a call that it has specialized
     stands at another word of its instruction than before.
     """
     found = _known.get(id(code))
     if found is None or found[0] is not code:
-        places = [(line or 0) * COLUMNS + (column or 0) for line, _, column, _ in code.co_positions()]
+        places = [((line or 0) * COLUMNS + (column or 0), line or 0) for line, _, column, _ in code.co_positions()]
         found = _known[id(code)] = code, places
     return found[1]
 

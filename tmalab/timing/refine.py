@@ -14,21 +14,16 @@ from statistics import mean
 
 from tmalab.timing.constants import Constant, Constants
 
-# The constants that may be refined, and by which factor at most: an access of a real kernel has other arithmetic
-# around it than that of a benchmark; under load latencies are longer, and rates are what all SMs together reach.
+# The constants that may be refined, and by which factor at most: how reads and writes hold each other up no benchmark
+# tells alone; under load latencies are longer, and rates are what all SMs together reach.
 RANGES = {
-    "access": 3.0,
-    "access_slots": 3.0,
+    "l2_crowding": 5.0,
+    "device_crowding": 5.0,
+    "device_write_rate": 1.5,
     "load_latency_l2": 1.5,
-    "load_latency_device": 1.5,
-    "load_rate": 1.5,
-    "l2_rate": 1.3,
-    "device_rate": 1.2,
-    "wgmma_latency": 2.0,
-    "handoff": 2.0,
-    "cta_start": 3.0,
+    "line_rate": 1.2,
 }
-STEPS = (1.3, 1.1, 1.03)  # factors that are tried, one round with each
+STEPS = (1.5, 1.2, 1.1, 1.03)  # factors that are tried, one round with each
 ROUNDS = 2  # with each of them
 
 

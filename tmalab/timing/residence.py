@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-SECTOR = 32  # bytes that memory hands out as one
+SECTOR, LINE = 32, 128  # bytes that memory hands out as one, and that the caches keep as one
 
 
 class FirstTouch:
@@ -22,6 +22,10 @@ class FirstTouch:
             key = (tensor_map.global_address, copy.bytes, copy.coordinates, copy.offsets)
         return self._first(key)
 
+    def first_to_ask(self, copy: Any) -> float:
+        """The share of a load's bytes for which no other SM asks at the same time."""
+        return 1.0
+
     def of_sectors(self, sectors: set[int]) -> float:
         """The share of some sectors, by their number in memory, that comes from device memory."""
         return sum(self._first(sector) for sector in sectors) / len(sectors)
@@ -38,21 +42,29 @@ class FirstTouch:
 
 
 class Shares:
-    """Known shares: for the loads by map, for all that threads read, and for what is written."""
+    """Known shares.
 
-    def __init__(self, of_maps: dict[int, float], of_threads: float, written: float):
-        self._of_maps, self._of_threads, self._written = of_maps, of_threads, written
+    first   of the loads of a map, by its address: those that ask for their bytes as the first of a wave; 1 for others
+    cold    whether what is asked for first comes from device memory, and what is written goes there; otherwise all of
+            it is in the L2 cache
+    """
+
+    def __init__(self, first: dict[int, float], cold: bool):
+        self._first, self._cold = first, 1.0 if cold else 0.0
 
     def of_load(self, copy: Any) -> float:
         """The share of a load's bytes that comes from device memory."""
+        return self._cold * self.first_to_ask(copy)
+
+    def first_to_ask(self, copy: Any) -> float:
+        """The share of a load's bytes for which no other SM asks at the same time."""
         tensor_map = getattr(copy, "tensor_map", None)
-        address = tensor_map.global_address if tensor_map is not None else None
-        return self._of_maps.get(address, self._of_threads)
+        return self._first.get(tensor_map.global_address, 1.0) if tensor_map is not None else 1.0
 
     def of_sectors(self, sectors: set[int]) -> float:
-        """The same of what threads read."""
-        return self._of_threads
+        """The share of what threads read that comes from device memory."""
+        return self._cold
 
     def of_written(self, bytes: int) -> float:
         """The share of written bytes that goes on to device memory."""
-        return self._written
+        return self._cold

@@ -9,17 +9,19 @@ from typing import TYPE_CHECKING
 
 from tmalab.launch import Launch
 from tmalab.timing.engine import Engine
+from tmalab.timing.fit import first_of_common
 from tmalab.timing.machine import Machine
 from tmalab.timing.micro.benchmark import CLOCK, WAVES
 from tmalab.timing.occupancy import resident
 from tmalab.timing.part import simulate_part
 from tmalab.timing.residence import Shares
+from tmalab.timing.reuse import loads_of
 
 if TYPE_CHECKING:
     from tmalab.timing.constants import Constants
     from tmalab.timing.micro import Benchmark
 
-TURNS, TURNS_OF_RING = 2, 16  # a ring of 12 stages has to run steadily first
+TURNS, MORE_TURNS = 2, 16  # a ring of 12 stages has to run steadily first, and writes have to hold their warps up
 MEMORY = 1 << 20  # bytes
 
 
@@ -29,7 +31,7 @@ def sample(benchmark: Benchmark, constants: Constants) -> float:
         return constants["clock"]
     if not benchmark.turns:
         return _ran(benchmark, constants, 0).end + constants["launch"]
-    turns = TURNS_OF_RING if "_ring" in benchmark.name else TURNS
+    turns = MORE_TURNS if "_ring" in benchmark.name or "_writes" in benchmark.name else TURNS
     short, long = (_ran(benchmark, constants, number) for number in (turns, 2 * turns))
     if benchmark.how == CLOCK:
         return (_between_looks(long) - _between_looks(short)) * constants["clock"] / turns
@@ -50,9 +52,11 @@ def _ran(benchmark: Benchmark, constants: Constants, turns: int) -> Engine:
     launch = Launch.of(benchmark.kernel, grid, benchmark.block, arguments, benchmark.cluster, 0, False)
     part = simulate_part(launch, (0,))
     clusters = part.programs() * (turns if benchmark.how == WAVES else 1)
-    share = 1.0 if benchmark.cold or benchmark.name.endswith("_device") else 0.0
+    cold = benchmark.cold or benchmark.name.endswith("_device")
+    first = first_of_common(sms) if benchmark.name.endswith("_common") else 1.0
+    maps = {copy.tensor_map.global_address: first for copy in loads_of(part.programs()[0])}
     machine = Machine(constants, weight=1 if benchmark.grid else sms)
     room = resident(benchmark.block, part.shared_bytes)
-    engine = Engine(clusters, machine, Shares({}, share, 0.0), 1, room)
+    engine = Engine(clusters, machine, Shares(maps, cold), 1, room)
     engine.run()
     return engine

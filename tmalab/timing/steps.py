@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from tmalab.banks import conflicts
 from tmalab.timing.awaited import Blocked, phase_of
-from tmalab.timing.residence import SECTOR
+from tmalab.timing.residence import LINE, SECTOR
 
 if TYPE_CHECKING:
     from tmalab.timing.engine import Engine, Warp
@@ -22,7 +22,9 @@ Rule = Callable[["Engine", "Warp", "Step", float], float]
 
 
 def plain(engine: Engine, warp: Warp, step: Step, at: float) -> float:
-    """An instruction that waits for nobody."""
+    """An instruction that waits for nobody. A syncwarp of lanes that are together is none."""
+    if step.name == "syncwarp":
+        return at
     return engine.issue(warp, at, "fence" if step.name.startswith("fence_") else "instruction")
 
 
@@ -37,31 +39,33 @@ def clock(engine: Engine, warp: Warp, step: Step, at: float) -> float:
 
 def shared(engine: Engine, warp: Warp, step: Step, at: float) -> float:
     """Shared memory hands out a wavefront after the other; what is read comes a latency later."""
-    at = engine.issue(warp, at, "access", "access_slots")
+    at = engine.access(warp, step, at)
     turns = wavefronts(tuple(access.address for access in step.data), step.data[0].size)
     done = warp.sm.shared.serve(at, engine.machine.cycles("shared_wavefront", turns))
     if step.data[0].reads:
-        warp.reads[step.pc] = done + engine.machine.cycles("shared_latency")
+        warp.reads.setdefault(step.pc, []).append(done + engine.machine.cycles("shared_latency"))
         return at
-    return done
+    return at
 
 
 def world(engine: Engine, warp: Warp, step: Step, at: float) -> float:
     """Global memory moves sectors of 32 bytes."""
-    at = engine.issue(warp, at, "access", "access_slots")
+    at = engine.access(warp, step, at)
     sectors = sectors_of(step)
-    bytes = SECTOR * len(sectors)
     if step.data[0].reads:
-        warp.reads[step.pc] = _read(engine, warp, sectors, at)
+        warp.reads.setdefault(step.pc, []).append(_read(engine, warp, sectors, at))
         return at
-    _, there = engine.machine.put(warp.sm, at, bytes, engine.residence.of_written(bytes))
+    written = sum(access.size for access in step.data)
+    lines = len({sector * SECTOR // LINE for sector in sectors})
+    to_device = engine.residence.of_written(written) * written
+    _, there = engine.machine.put(warp.sm, at, SECTOR * len(sectors), to_device, lines)
     engine.until(there)
-    return at
+    return max(at, there - engine.machine.cycles("global_latency_l2"))  # what is longer under way holds the warp up
 
 
 def cp_async(engine: Engine, warp: Warp, step: Step, at: float) -> float:
     """Each thread fetches a few bytes, and goes on."""
-    at = engine.issue(warp, at, "access", "access_slots")
+    at = engine.access(warp, step, at)
     warp.copies.append(_read(engine, warp, sectors_of(step), at))
     return at
 
@@ -79,8 +83,7 @@ def cp_async_wait(engine: Engine, warp: Warp, step: Step, at: float) -> float:
 
 def _read(engine: Engine, warp: Warp, sectors: set[int], at: float) -> float:
     share = engine.residence.of_sectors(sectors)
-    done = engine.machine.fetch([warp.sm], at, SECTOR * len(sectors), share)
-    return done + engine.machine.cycles("global_latency_device" if share else "global_latency_l2")
+    return engine.machine.fetch([warp.sm], at, SECTOR * len(sectors), "global_latency", share, 1.0)
 
 
 # The copy engine.
@@ -95,8 +98,8 @@ def load(engine: Engine, warp: Warp, step: Step, at: float) -> float:
             continue
         share = engine.residence.of_load(copies[0])
         sms = [warp.cluster.sms[copy.cta.number] for copy in copies]
-        done = machine.fetch(sms, at, copies[0].bytes, share)
-        done += machine.cycles("load_latency_device" if share else "load_latency_l2")
+        first = engine.residence.first_to_ask(copies[0])
+        done = machine.fetch(sms, at, copies[0].bytes, "load_latency", share, first)
         if len(copies) > 1:
             done += machine.cycles("multicast_latency")
         engine.until(done)
@@ -115,7 +118,7 @@ def store(engine: Engine, warp: Warp, step: Step, at: float) -> float:
     for copies in step.data:
         at = engine.issue(warp, at, "store_issue")
         for copy in copies:
-            gone, there = machine.put(warp.sm, at, copy.bytes, engine.residence.of_written(copy.bytes))
+            gone, there = machine.put(warp.sm, at, copy.bytes, engine.residence.of_written(copy.bytes) * copy.bytes)
             read = gone + machine.cycles("store_read_latency")
             there = max(read, there + machine.cycles("store_latency"))
             warp.open.append((read, there))

@@ -92,6 +92,19 @@ def test_a_long_run_tells_the_rate_of_its_clock_itself():
     assert [(span.start, span.end) for span in timeline.spans] == [(20_000, 40_000)]
 
 
+def test_a_thread_that_saw_nothing_but_its_beginning_adds_no_span():
+    idle = {(0, 1): thread()}
+    assert timeline_of_looks(PIPELINE | idle, 2.0).spans == timeline_of_looks(PIPELINE, 2.0).spans
+
+
+def test_every_thread_begins_a_row_and_the_lowest_of_its_warp_goes_on():
+    """Which thread is the lowest of a branch is not known at the beginning."""
+    text = clocked(compile_kernel(two_tiles.function, arguments(), 32).ptx, 32)
+    begins, rest = text.split("mov.u64 now, %clock64", 1)
+    assert "activemask" not in begins
+    assert "activemask" in rest
+
+
 def test_a_row_that_is_full_is_told():
     row = thread(*((cycles, at.ARRIVES, 64) for cycles in range(ROW - 2)))
     assert any(str(ROW) in note for note in timeline_of_looks({(0, 0): row}, 2.0).notes)

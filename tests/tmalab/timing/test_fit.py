@@ -10,15 +10,16 @@ from tmalab.timing.machine import FLOP_OF_COLUMN
 from tmalab.timing.micro import BENCHMARKS
 from tmalab.timing.self_measured import sample
 
-CHIP = "wgmma_chip"  # the same kernel as wgmma_many, on all SMs: the model takes long for it
+CHIP = "wgmma_fed"  # whole tiles of a product: the model takes long for it, and power is not a matter of one SM
 # On one SM of four, what all SMs share must not be the limit.
-TRUE = KNOWN.changed(sms=4, l2_rate=128, device_rate=100, tensor_rate=8192)
+RATES = {"l2_rate": 128, "common_rate": 200, "l2_write_rate": 90, "device_rate": 100, "device_write_rate": 60}
+TRUE = KNOWN.changed(sms=4, line_rate=1, tensor_rate=8192, **RATES)
 
 
 @pytest.fixture(scope="module")
 def samples():
     """What a GPU with the constants `TRUE` measures: cycles or ns a turn."""
-    alone = TRUE.changed(l2_rate=1e6, device_rate=1e6, tensor_rate=1e6)
+    alone = TRUE.changed(line_rate=1e6, **dict.fromkeys(RATES, 1e6))
     found = {}
     for name, benchmark in BENCHMARKS.items():
         if name != CHIP:

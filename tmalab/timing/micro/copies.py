@@ -13,7 +13,8 @@ from tmalab.timing.micro.benchmark import EVENT, Benchmark
 
 COLUMNS = 64  # 16-bit numbers in a row of 128 bytes
 SMALL_ROWS, AT_ONCE = 8, 8  # copies of 1 KiB that are issued in a row
-RING_ROWS, RING_STAGES, FEW_STAGES = 128, 12, 2  # tiles of 16 KiB, 192 KiB of them in flight, or 32
+RING_ROWS, RING_STAGES = 128, 12  # tiles of 16 KiB, 192 KiB of them in flight
+WIDE = 12  # CTAs in a row of those that have tiles in common
 LATENCY_ROWS = (8, 16, 32, 64, 128, 256)  # 1 to 32 KiB
 
 
@@ -96,55 +97,59 @@ def multicasts(out, turns, start, tensor_map):
     ptx.barrier_cluster_wait()
 
 
-@cache
-def ring(stages: int) -> Kernel:
-    """Loads of 16 KiB, so many of them in flight, each CTA at tiles of its own, or all at the same; after `limit` rows
-    it begins anew."""
+@kernel
+def ring(out, turns, start, tensor_map, limit, wide):
+    """Loads of 16 KiB, 12 of them in flight; after `limit` rows it begins anew.
 
-    @kernel
-    def loads(out, turns, start, tensor_map, limit, own):
-        tiles = cuda.shared.array((stages, RING_ROWS, COLUMNS), np.uint16, alignment=1024)
-        bar = ptx.mbarrier_array(stages)
-        rows = RING_ROWS
-        first = start
-        if own:
-            rows *= cuda.gridDim.x
-            first += cuda.blockIdx.x * RING_ROWS
-        if cuda.threadIdx.x == 0:
-            for stage in range(stages):
-                ptx.mbarrier_init(bar[stage], 1)
-            ptx.fence_mbarrier_init()
-            row = first
-            begin = ptx.clock64()
-            for stage in range(stages):
-                ptx.mbarrier_arrive_expect_tx(bar[stage], RING_ROWS * COLUMNS * 2)
-                ptx.cp_async_bulk_tensor_2d(tiles[stage], tensor_map, 0, row, bar[stage])
-                row += rows
-                if row >= limit:
-                    row = first
-            stage = 0
-            parity = 0
-            for _ in range(turns):
-                ptx.mbarrier_wait_parity(bar[stage], parity)
-                ptx.mbarrier_arrive_expect_tx(bar[stage], RING_ROWS * COLUMNS * 2)
-                ptx.cp_async_bulk_tensor_2d(tiles[stage], tensor_map, 0, row, bar[stage])
-                row += rows
-                if row >= limit:
-                    row = first
-                stage += 1
-                if stage == stages:
-                    stage = 0
-                    parity ^= 1
-            for _ in range(stages):
-                ptx.mbarrier_wait_parity(bar[stage], parity)
-                stage += 1
-                if stage == stages:
-                    stage = 0
-                    parity ^= 1
-            if cuda.blockIdx.x == 0:
-                out[0] = ptx.clock64() - begin
-
-    return loads
+    Each CTA loads tiles of its own where `wide` is 0. Otherwise the CTAs lie in rows of so many, as those of a product
+    do: by turns a CTA loads a tile that is common to its row, and one that is common to its column.
+    """
+    tiles = cuda.shared.array((RING_STAGES, RING_ROWS, COLUMNS), np.uint16, alignment=1024)
+    bar = ptx.mbarrier_array(RING_STAGES)
+    rows = cuda.gridDim.x * RING_ROWS
+    first = start + cuda.blockIdx.x * RING_ROWS
+    second = first
+    if wide > 0:
+        first = start + cuda.blockIdx.x // wide * RING_ROWS
+        second = start + (wide + cuda.blockIdx.x % wide) * RING_ROWS
+    if cuda.threadIdx.x == 0:
+        for stage in range(RING_STAGES):
+            ptx.mbarrier_init(bar[stage], 1)
+        ptx.fence_mbarrier_init()
+        row = first
+        next_row = second + rows
+        begin = ptx.clock64()
+        for stage in range(RING_STAGES):
+            ptx.mbarrier_arrive_expect_tx(bar[stage], RING_ROWS * COLUMNS * 2)
+            ptx.cp_async_bulk_tensor_2d(tiles[stage], tensor_map, 0, row, bar[stage])
+            after = row + 2 * rows
+            if after >= limit:
+                after -= limit
+            row = next_row
+            next_row = after
+        stage = 0
+        parity = 0
+        for _ in range(turns):
+            ptx.mbarrier_wait_parity(bar[stage], parity)
+            ptx.mbarrier_arrive_expect_tx(bar[stage], RING_ROWS * COLUMNS * 2)
+            ptx.cp_async_bulk_tensor_2d(tiles[stage], tensor_map, 0, row, bar[stage])
+            after = row + 2 * rows
+            if after >= limit:
+                after -= limit
+            row = next_row
+            next_row = after
+            stage += 1
+            if stage == RING_STAGES:
+                stage = 0
+                parity ^= 1
+        for _ in range(RING_STAGES):
+            ptx.mbarrier_wait_parity(bar[stage], parity)
+            stage += 1
+            if stage == RING_STAGES:
+                stage = 0
+                parity ^= 1
+        if cuda.blockIdx.x == 0:
+            out[0] = ptx.clock64() - begin
 
 
 @kernel
@@ -227,11 +232,11 @@ def _tiles(memory: int) -> tuple[TensorMap, int]:
 
 
 def _own_tiles(memory: int) -> tuple[TensorMap, int, int]:
-    return *_tiles(memory), 1
+    return *_tiles(memory), 0
 
 
 def _common_tiles(memory: int) -> tuple[TensorMap, int, int]:
-    return *_tiles(memory), 0
+    return *_tiles(memory), WIDE
 
 
 _SIZES = [(rows, f"{rows * COLUMNS * 2 // 1024}k") for rows in LATENCY_ROWS]
@@ -247,12 +252,10 @@ COPIES = (
         for rows, size in _SIZES
     ),
     Benchmark("multicast", multicasts, 64, cluster=2, grid=2, data=_tensor(RING_ROWS), memory=1 << 22),
-    Benchmark("load_ring", ring(RING_STAGES), 512, data=_own_tiles, memory=1 << 24),
-    Benchmark("load_ring_l2", ring(RING_STAGES), 256, EVENT, grid=0, data=_own_tiles, memory=1 << 24),
-    Benchmark("load_ring_common", ring(RING_STAGES), 256, EVENT, grid=0, data=_common_tiles, memory=1 << 24),
-    Benchmark("load_ring_device", ring(RING_STAGES), 400, EVENT, grid=0, data=_own_tiles, memory=1 << 31),
-    Benchmark("load_few_l2", ring(FEW_STAGES), 256, EVENT, grid=0, data=_own_tiles, memory=1 << 24),
-    Benchmark("load_few_device", ring(FEW_STAGES), 400, EVENT, grid=0, data=_own_tiles, memory=1 << 31),
+    Benchmark("load_ring", ring, 512, data=_own_tiles, memory=1 << 24),
+    Benchmark("load_ring_l2", ring, 256, EVENT, grid=0, data=_own_tiles, memory=1 << 24),
+    Benchmark("load_ring_common", ring, 256, EVENT, grid=0, data=_common_tiles, memory=1 << 24),
+    Benchmark("load_ring_device", ring, 400, EVENT, grid=0, data=_own_tiles, memory=1 << 31),
     Benchmark("store_issue", store_issues, 32, data=_tensor(SMALL_ROWS)),
     *(
         Benchmark(f"store_{what}_{size}", store_latency(rows, what == "read"), 64, data=_tensor(rows), memory=1 << 22)

@@ -6,7 +6,7 @@ import numpy as np
 from numba import cuda
 
 from tmalab import kernel, ptx
-from tmalab.timing.micro.benchmark import CLOCK, EVENT, WAVES, Benchmark
+from tmalab.timing.micro.benchmark import EVENT, WAVES, Benchmark
 
 WORDS = 1024  # of shared memory, of 4 bytes
 SLEEPER_BYTES = 200 * 1024  # of shared memory: so that no two CTAs fit on an SM
@@ -209,22 +209,8 @@ def global_chase(out, turns, start, chain):
 
 
 @kernel
-def line_writes(out, turns, start, target):
-    """Stores of 8 warps to global memory, each of a whole line of 128 bytes."""
-    tid = cuda.threadIdx.x
-    row = (cuda.blockIdx.x * 8 + tid // 32) * 8
-    column = tid % 32 + start
-    begin = ptx.clock64()
-    for i in range(turns):
-        target[row + (i & 7), column] = i
-    end = ptx.clock64()
-    if cuda.grid(1) == 0:
-        out[0] = end - begin
-
-
-@kernel
 def fragment_writes(out, turns, start, target):
-    """The same, the lanes of a warp as the accumulators of a wgmma lie: in 8 rows, 4 numbers apart by 2 in each."""
+    """Stores of 8 warps to global memory, the lanes as the accumulators of a wgmma lie: 16 bytes in each of 8 rows."""
     tid = cuda.threadIdx.x
     row = (cuda.blockIdx.x * 8 + tid // 32) * 8 + tid % 32 // 4
     column = tid % 4 * 2 + start
@@ -234,6 +220,12 @@ def fragment_writes(out, turns, start, target):
     end = ptx.clock64()
     if cuda.grid(1) == 0:
         out[0] = end - begin
+
+
+@kernel
+def meetings(out, turns, start):
+    """CTAs that meet once, many of which fit on an SM."""
+    cuda.syncthreads()
 
 
 @kernel
@@ -270,6 +262,7 @@ THREADS = (
     Benchmark("clock", both_clocks, 1 << 15),
     Benchmark("launch", nothing, 0, EVENT),
     Benchmark("cta_start", sleepers, 8, WAVES),
+    Benchmark("cta_launch", meetings, 8, WAVES, block=256),
     Benchmark("instruction", instructions, 256, block=128),
     Benchmark("arrive", arrives, 256),
     Benchmark("wait", waits, 256),
@@ -284,9 +277,6 @@ THREADS = (
     Benchmark("shared_conflicts", shared_conflicts, 256, block=1024),
     Benchmark("global_chase_l2", global_chase, 1024, data=_chain, memory=1 << 22),
     Benchmark("global_chase_device", global_chase, 1024, data=_chain, memory=1 << 26, cold=True),
-    *(
-        Benchmark(f"{name}{where}", made, 1024, how, 256, grid=grid, data=_rows, memory=132 * 64 * 4 * WIDTH)
-        for name, made in (("line_writes", line_writes), ("fragment_writes", fragment_writes))
-        for where, how, grid in (("", CLOCK, 1), ("_all", EVENT, 0))
-    ),
+    Benchmark("fragment_writes", fragment_writes, 1024, block=256, data=_rows, memory=1 << 24),
+    Benchmark("fragment_writes_all", fragment_writes, 1024, EVENT, 256, grid=0, data=_rows, memory=1 << 24),
 )

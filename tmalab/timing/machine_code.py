@@ -1,0 +1,169 @@
+"""What the compiler makes of an access to memory: how long its arithmetic takes a warp, and its warp scheduler.
+
+The time model hears of accesses, not of the arithmetic around them, which is often more: `tile[i // 32, i % 32]` takes
+80 cycles for its address. So the kernel is compiled for sm_90a, with the learner's lines, and its machine code is
+read. Each instruction carries the number of cycles after which the next one of the same warp may follow: the assembler
+knows them. Integer instructions take the scheduler for two cycles (16 lanes of 32; CUDA C++ Programming Guide,
+arithmetic throughput, compute capability 9.0). A loop that was written out has several copies of a read, which
+overlap.
+
+>>> code = read_code(LOOP)
+>>> code[7]
+Price(alone=6.0, slots=2.5, copies=2)
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from tmalab.launch import Launch
+
+LOOP = """\
+.L_x_1:
+\t//## File "k.py", line 7
+ /*0010*/ IADD3 R1, R1, 0x4, RZ ; /* 0x0000000000000000 */
+ /* 0x000fc80000000000 */
+ /*0020*/ LDS R2, [R1] ; /* 0x0000000000000000 */
+ /* 0x000fc20000000000 */
+ /*0030*/ LDS R3, [R1+0x80] ; /* 0x0000000000000000 */
+ /* 0x000fc20000000000 */
+\t//## File "k.py", line 6
+ /*0040*/ @P0 BRA `(.L_x_1) ; /* 0x0000000000000000 */
+ /* 0x000fcc0000000000 */
+"""
+
+_INSTRUCTION = re.compile(r"\s*/\*[0-9a-f]{4,}\*/\s*(.*?)\s*;")
+_SECOND_HALF = re.compile(r"\s*/\* 0x([0-9a-f]{16}) \*/\s*$")
+_LINE = re.compile(r'\s*//## File ".*", line (\d+)')
+_LABEL = re.compile(r"(\.L_x_\d+):")
+_BRANCH = re.compile(r"\bBRA(?:\.\w+)* `\((\.L_x_\d+)\)")
+_ACCESS = re.compile(r"(?:^|\s)(?:LDS|STS|LDG|STG|LD|ST|LDGSTS|ATOMS|ATOMG|RED|LDSM|STSM)(?:\.|\s|$)")
+_OTHER_EVENT = re.compile(
+    r"(?:^|\s)(?:UTMA\w+|UBLK\w+|SYNCS|BAR|HGMMA|WARPGROUP|UCGABAR_\w+|CS2R|MEMBAR|FENCE)(?:\.|\s|$)"
+)
+_INTEGER = re.compile(
+    r"(?:^|\s)(?:IADD3|ISETP|SEL|LOP3|PLOP3|LEA|SHF|PRMT|IMNMX|VIADD|VIMNMX|VIADDMNMX|IABS|POPC|FLO|MOV|I2F|F2I)(?:\.|\s|$)"
+)
+STALL_AT, STALL_BITS = 41, 0b1111  # in the second 64 bits of an instruction (observed: NVIDIA documents it not)
+INTEGER_SLOTS = 2  # cycles of the scheduler
+ONCE = 0  # no line: what each warp does once
+
+
+class Price(NamedTuple):
+    """What one access of a line costs with the arithmetic around it, in cycles.
+
+    alone    of its warp, when it has the scheduler for itself
+    slots    of its scheduler, when other warps wait for it
+    copies   of the access in the loop as it was compiled: reads of so many turns overlap; 0: this is no access, but an
+             instruction of a loop before which the arithmetic of the whole turn is done
+    """
+
+    alone: float
+    slots: float
+    copies: int
+
+
+class _Instruction(NamedTuple):
+    text: str
+    line: int
+    stall: int
+
+
+def ask_for_prices(launch: Launch) -> Callable[[], dict[int, Price]]:
+    """Have a kernel compiled and its machine code printed; what is returned gives the prices, by the learner's line.
+
+    There are none where the kernel does not compile, or a tool for it is missing.
+    """
+    try:
+        from tmalab.gpu.machine_lines import machine_lines
+    except ImportError:
+        return dict
+    text = machine_lines(launch)
+    return lambda: read_code(found) if (found := text.result()) else {}
+
+
+def read_code(text: str) -> dict[int, Price]:
+    """The prices in machine code as `nvdisasm -c -hex -g` prints it."""
+    code, labels = _parsed(text)
+    regions = list(_regions(code, labels))
+    found: dict[int, Price] = {}
+    for number, region in enumerate(regions):
+        for line, price in _of_region(region, is_loop=number < len(regions) - 1).items():
+            if line not in found or (price.copies, price.alone) > (found[line].copies, found[line].alone):
+                found[line] = price
+    found[ONCE] = _outside(regions[-1])
+    return found
+
+
+def _outside(region: Sequence[_Instruction]) -> Price:
+    """What every warp does once: lines outside of loops that access no memory."""
+    accessing = {line for text, line, _ in region if _ACCESS.search(text)}
+    rest = [instruction for instruction in region if instruction.line not in accessing]
+    return Price(sum(stall for _, _, stall in rest), sum(_slots(text) for text, _, _ in rest), 0)
+
+
+def _slots(text: str) -> int:
+    return INTEGER_SLOTS if _INTEGER.search(text) else 1
+
+
+def _parsed(text: str) -> tuple[list[_Instruction], dict[str, int]]:
+    code: list[_Instruction] = []
+    labels: dict[str, int] = {}
+    line = 0
+    for row in text.splitlines():
+        if found := _LINE.match(row):
+            line = int(found[1])
+        elif found := _LABEL.match(row):
+            labels[found[1]] = len(code)
+        elif found := _INSTRUCTION.match(row):
+            code.append(_Instruction(found[1], line, 0))
+        elif (found := _SECOND_HALF.match(row)) and code:
+            code[-1] = code[-1]._replace(stall=int(found[1], 16) >> STALL_AT & STALL_BITS)
+    return code, labels
+
+
+def _regions(code: Sequence[_Instruction], labels: dict[str, int]) -> Iterator[list[_Instruction]]:
+    """The instructions of each loop without those of loops within it, and at last those outside all loops."""
+    loops = []
+    for at, instruction in enumerate(code):
+        found = _BRANCH.search(instruction.text)
+        if found and labels.get(found[1], at) < at:
+            loops.append((labels[found[1]], at))
+    of_code = [min(_around(at, loops), key=lambda loop: loop[1] - loop[0], default=None) for at in range(len(code))]
+    for loop in loops:
+        yield [instruction for instruction, inside in zip(code, of_code) if inside == loop]
+    yield [instruction for instruction, inside in zip(code, of_code) if inside is None]
+
+
+def _around(at: int, loops: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    return (loop for loop in loops if loop[0] <= at <= loop[1])
+
+
+def _of_region(region: Sequence[_Instruction], is_loop: bool) -> dict[int, Price]:
+    """A line's accesses pay for the line. What stands on lines without an event is paid for once in a turn of a loop:
+    by its first instruction that is no access, or where there is none by the accesses."""
+    copies: dict[int, int] = defaultdict(int)
+    others: dict[int, int] = defaultdict(int)
+    alone: dict[int, float] = defaultdict(float)
+    slots: dict[int, float] = defaultdict(float)
+    for text, line, stall in region:
+        copies[line] += bool(_ACCESS.search(text))
+        others[line] += bool(_OTHER_EVENT.search(text))
+        alone[line] += stall
+        slots[line] += _slots(text)
+    plain = [line for line in alone if is_loop and not copies[line] and not others[line]]
+    rest = [sum(cost[line] for line in plain) for cost in (alone, slots)]
+    found = {}
+    if payer := min((line for line in alone if others[line] and not copies[line]), default=None):
+        found[payer] = Price(*rest, 0)
+        rest = [0.0, 0.0]
+    accesses = sum(copies.values())
+    for line, count in copies.items():
+        if count:
+            costs = alone[line] / count + rest[0] / accesses, slots[line] / count + rest[1] / accesses
+            found[line] = Price(*costs, count)
+    return found
