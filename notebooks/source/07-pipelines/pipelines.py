@@ -162,6 +162,13 @@ for stages, found in timelines.items():
     lost = sum(bubble.duration for bubble in found.bubbles())
     print(f"{stages} stages: {found.duration:6.0f} ns in all, {lost:6.0f} ns of them in bubbles")
 
+print("your function:", stages_needed(round(np.median(flights)), round(sum(works) / TILES)), "stages are needed")
+
+# %% [markdown] id="timeline-left"
+# What is left with many stages is not the loads' fault: between two tiles the consumers arrive, and look at the next
+# barrier. Below are the timelines with one stage and with three. In the second, find the load that is waited for
+# first, and see how far ahead of it the producer is.
+
 # %% id="timeline-figure"
 PipelineFigure(timelines[1], timelines[3])
 
@@ -312,8 +319,8 @@ grader.check("pipelines.fit", ctas)
 # - `"b"` the tensor cores are busy all the time; the loads are hidden
 # - `"c"` fewer CTAs fit on an SM
 #
-# Two points are for the numbers, two for the letters; a letter counts if the number beside it is right. The next cell says
-# how many bytes the H200's memory gives each SM in a nanosecond, and how long a load from there takes.
+# Two points are for the numbers, two for the letters; a letter counts if the number beside it is right. The next cell
+# says how many bytes the H200's memory gives each SM in a nanosecond, and how long a load from there takes.
 
 # %% id="curves-questions"
 from tmalab.timing.constants import Constants
