@@ -18,7 +18,7 @@ from tmalab import lab
 from tmalab.bootstrap import ROOT
 
 START_SECONDS = 90
-LESSON = "01-copy-2d/copy-2d.ipynb"
+LESSON = "00-start/start.ipynb"
 
 
 class Server:
@@ -97,7 +97,7 @@ def test_a_browser_shows_the_lesson_and_no_popup(server, chromium):
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         page = browser.new_page()
         page.goto(server.address)
-        page.get_by_role("heading", name="Lesson 1: copy a tile").wait_for(timeout=60_000)
+        page.get_by_role("heading", name="Lesson 0: start").wait_for(timeout=60_000)
         page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status='idle']", timeout=60_000)
         assert page.locator(".Toastify__toast, .jp-Dialog").count() == 0
         browser.close()

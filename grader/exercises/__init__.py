@@ -7,7 +7,7 @@ from importlib import import_module
 
 from grader.exercise import Exercise
 
-NOTEBOOKS = ("copy_2d", "swizzle", "grouping", "mbarrier", "stores", "maps", "pipelines", "clusters", "hunt")
+NOTEBOOKS = ("start", "copy_2d", "swizzle", "grouping", "mbarrier", "stores", "maps", "pipelines", "clusters", "hunt")
 
 
 @lru_cache(maxsize=1)
