@@ -60,11 +60,13 @@ MUTANTS: dict[str, Mutant] = {
         TAPS, "ptx.mbarrier_wait_parity(empty[s], (k // STAGES) % 2 ^ 1)", "overwrite-in-use"
     ),
     "taps: phase begins anew with each row": hand(
-        TAPS, "                k = n * TAPS + t\n", "                k = t\n", *("phase-not-carried", "wrong-parity"),
-        *("phase-alias", "deadlock", "read-before-wait", "over-arrival"),
+        TAPS,
+        "                k = n * TAPS + t\n",
+        "                k = t\n",
+        *("wrong-parity", "phase-alias", "deadlock", "read-before-wait", "over-arrival"),
     ),
     "taps: given back before it is read by all": drop(TAPS, "cuda.syncwarp()", "overwrite-in-use"),
     "taps: columns not waited for": drop(
         TAPS, "ptx.mbarrier_wait_parity(full[k % STAGES], (k // STAGES) % 2)", "read-before-wait"
     ),
-}  # fmt: skip
+}

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import re
+
+import pytest
+
 from tests.mutants import hardware, hardware_page
 from tests.mutants.runs import kernels
+from tests.mutants.wrong import MUTANTS
+from tmalab.bootstrap import ROOT
 
 SAID = hardware_page.recorded()
 MUTANTS_SAID = SAID["mutants"]
+
+
+@pytest.fixture(scope="module")
+def page():
+    return (ROOT / "docs" / "mutants.md").read_text("utf-8")
 
 
 def test_every_mutant_that_a_gpu_may_be_given_was_launched_100_times_and_looked_at_by_racecheck():
@@ -36,3 +47,19 @@ def test_hardware_hides_most_of_what_is_found_here():
 
 def test_racecheck_says_nothing_about_a_wait_that_was_removed():
     assert MUTANTS_SAID["wait removed"]["racecheck"] == 0
+
+
+def test_the_page_shows_both_numbers_for_each_of_them(page):
+    table = page.split("## Wrong kernels")[1].split("##")[0]
+    rows = {line[2:-2].split(" | ")[0]: line[2:-2].split(" | ")[-2:] for line in table.splitlines() if line}
+    for name in MUTANTS:
+        run = MUTANTS_SAID.get(name)
+        assert rows[name] == (["", ""] if run is None else [str(run["wrong"]), str(run["racecheck"] or "silent")]), name
+
+
+def test_the_page_counts_them_by_hazard(page):
+    table = page.split("## What hardware says")[1].split("##")[0]
+    rows = [[int(n) for n in row] for row in re.findall(r"(?m)^\| `.*` \| (\d+) \| (\d+) \| (\d+) \|$", table)]
+    wrong = [run for run in MUTANTS_SAID.values() if run["wrong"]]
+    reported = [run for run in MUTANTS_SAID.values() if run["racecheck"] not in (0, hardware.ENDED)]
+    assert [sum(column) for column in zip(*rows)] == [len(MUTANTS_SAID), len(wrong), len(reported)]
