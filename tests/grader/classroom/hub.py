@@ -19,6 +19,7 @@ import sys
 import time
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import requests
 
@@ -52,6 +53,7 @@ c.Spawner.environment["JUPYTER_CONFIG_PATH"] = str(here / "etc")
 c.JupyterHub.bind_url = os.environ["HUB_ADDRESS"]
 c.JupyterHub.hub_bind_url = os.environ["HUB_INSIDE"]
 c.ConfigurableHTTPProxy.api_url = os.environ["HUB_PROXY_API"]
+c.ConfigurableHTTPProxy.should_start = False  # the test starts it: a hub waits ten seconds, a busy computer takes longer
 c.JupyterHub.db_url = f"sqlite:///{here / 'hub.sqlite'}"
 c.JupyterHub.cookie_secret_file = str(here / "cookie-secret")
 c.JupyterHub.services = [{"name": "test", "api_token": os.environ["HUB_TOKEN"]}]
@@ -110,6 +112,7 @@ class Hub:
             "HUB_INSIDE": inside,
             "HUB_PROXY_API": proxy_api,
             "HUB_TOKEN": TOKEN,
+            "CONFIGPROXY_AUTH_TOKEN": TOKEN,
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
             "PYTHONPATH": str(ROOT),
         }
@@ -117,16 +120,9 @@ class Hub:
     def __enter__(self) -> Hub:
         self.session = requests.Session()
         self.session.headers["Authorization"] = f"token {TOKEN}"
-        for last in (False, False, True):  # a hub gives its proxy ten seconds, which a busy computer may not have
-            self._start()
-            try:
-                self._wait(lambda: self.session.get(f"{self.address}/hub/api/info").ok)
-                break
-            except AssertionError:
-                self.__exit__()
-                if last:
-                    raise
+        self._start()
         try:
+            self._wait(lambda: self.session.get(f"{self.address}/hub/api/info").ok)
             for user in self.users:
                 self.ask("POST", f"/hub/api/users/{user}/server")
             for user in self.users:
@@ -137,29 +133,37 @@ class Hub:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        """End the servers, then the hub, which ends its proxy."""
+        """End the servers, the hub and the proxy."""
         for user in self.users:
             with contextlib.suppress(requests.RequestException):
                 self.session.delete(f"{self.address}/hub/api/users/{user}/server", timeout=60)
-        self.process.send_signal(signal.SIGTERM)
-        try:
-            self.process.wait(60)
-        finally:
-            self.process.kill()
-            self._end_proxy()
-
-    def _end_proxy(self) -> None:
-        """End the proxy of a hub that could not."""
-        with contextlib.suppress(OSError, ValueError):
-            number = int((self.folder / "jupyterhub-proxy.pid").read_text("utf-8"))
-            if os.fsencode(self.folder) in Path(f"/proc/{number}/cmdline").read_bytes():
-                os.kill(number, signal.SIGTERM)
+        for process in (self.process, self.proxy):
+            process.send_signal(signal.SIGTERM)
+        for process in (self.process, self.proxy):
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(60)
+            process.kill()
 
     def _start(self) -> None:
-        command = shlex.split(COMMANDS[-1].replace("jupyterhub_config.py", str(self.folder / "hub_config.py")))
+        """The proxy, then the hub."""
+        outside, inside, api = (
+            urlsplit(self.environment[f"HUB_{name}"]) for name in ("ADDRESS", "INSIDE", "PROXY_API")
+        )
+        proxy = [self.home(self.users[0]) / "tmalab-course" / "node_modules" / ".bin" / "configurable-http-proxy"]
+        proxy += [
+            "--ip",
+            outside.hostname,
+            "--port",
+            str(outside.port),
+            "--error-target",
+            f"{inside.geturl()}/hub/error",
+        ]
+        proxy += ["--api-ip", api.hostname, "--api-port", str(api.port)]
+        hub = shlex.split(COMMANDS[-1].replace("jupyterhub_config.py", str(self.folder / "hub_config.py")))
         with open(self.folder / "hub.log", "ab") as log:
-            self.process = subprocess.Popen(
-                command, cwd=self.folder, env=self.environment, stdout=log, stderr=subprocess.STDOUT
+            self.proxy, self.process = (
+                subprocess.Popen(command, cwd=self.folder, env=self.environment, stdout=log, stderr=subprocess.STDOUT)
+                for command in (proxy, hub)
             )
 
     def home(self, user: str) -> Path:

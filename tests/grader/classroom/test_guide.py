@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from grader.cli import main
-from tests.grader.attacks.notebooks import CHECK_COUNTS, COUNTS, SETUP, notebook
+from tests.grader.attacks.notebooks import COUNTS
 from tests.grader.classroom.hub import COMMANDS
 from tests.lessons import COURSE
 
@@ -63,7 +63,7 @@ class Shell:
         self.environment = kept | {
             "HOME": str(folder),
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-            "PYTHONPATH": str(COURSE.parent),
+            "PYTHONPATH": os.pathsep.join(filter(None, [str(COURSE.parent), os.environ.get("PYTHONPATH")])),
             "JUPYTER_CONFIG_PATH": str(folder / "etc"),
         }
 
@@ -87,7 +87,10 @@ def shell(tmp_path):
     """A shell beside a class of one student and a platform's list of participants."""
     handed_in = tmp_path / "submitted" / "astrid" / LESSON
     handed_in.mkdir(parents=True)
-    (handed_in / "copy-2d.ipynb").write_text(json.dumps(notebook(SETUP, COUNTS, CHECK_COUNTS)), "utf-8")
+    made = json.loads((COURSE / "release" / LESSON / "copy-2d.ipynb").read_text("utf-8"))
+    (answer,) = [cell for cell in made["cells"] if cell["id"] == "count-answer"]
+    answer["source"] = COUNTS
+    (handed_in / "copy-2d.ipynb").write_text(json.dumps(made), "utf-8")
     (tmp_path / "participants.csv").write_text("Email address,ID number\na@example.org,astrid\n", "utf-8")
     return Shell(tmp_path)
 
