@@ -1,6 +1,6 @@
 """JupyterHub for this course on one computer: accounts of the system, formgrader for who is in formgrade-tmalab.
 
-    npm install --prefix . configurable-http-proxy
+    npm install --prefix . configurable-http-proxy@5
     jupyterhub -f jupyterhub_config.py
 """
 

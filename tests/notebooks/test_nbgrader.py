@@ -182,16 +182,26 @@ def test_wrong_answers_get_less_for_the_right_reason(points, graded, student):
     assert all(score < maximum for score, maximum in points[student].values())
 
 
-def test_exports_hold_the_gradebooks_points_by_question_and_for_canvas_and_moodle(graded, points):
-    nbgrader(graded, "export", "--exporter=grader.nbgrader_export.Questions", "--to=questions.csv")
-    with open(graded / "questions.csv", encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    exported = {(row["student_id"], row["question"]): (float(row["score"]), float(row["max_score"])) for row in rows}
-    assert exported == {(who, name): score for who, scores in points.items() for name, score in scores.items()}
-    for exporter, heads in (("Canvas", 5), ("Moodle", 1)):
-        nbgrader(graded, "export", f"--exporter=grader.nbgrader_export.{exporter}", f"--to={exporter}.csv")
-        with open(graded / f"{exporter}.csv", encoding="utf-8", newline="") as file:
-            head, *rows = list(csv.reader(file))
+def exported(course: Path, name: str) -> list[list[str]]:
+    """The rows of one of grader's exports of the gradebook."""
+    from nbgrader.api import Gradebook
+
+    from grader import nbgrader_export
+
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}", "tmalab") as book:
+        getattr(nbgrader_export, name)(to=str(course / f"{name}.csv")).export(book)
+    with open(course / f"{name}.csv", encoding="utf-8", newline="") as file:
+        return list(csv.reader(file))
+
+
+def test_exports_hold_the_gradebooks_points_by_question_and_for_canvas_and_moodle(graded, points, monkeypatch):
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    head, *rows = exported(graded, "Questions")
+    questions = {(row[0], row[3]): (float(row[4]), float(row[5])) for row in rows}
+    assert head[0] == "student_id"
+    assert questions == {(who, name): score for who, scores in points.items() for name, score in scores.items()}
+    for name, heads in (("Canvas", 5), ("Moodle", 1)):
+        head, *rows = exported(graded, name)
         assert head[heads:] == [LESSON]
         totals = {row[0]: float(row[heads]) for row in rows if row[0] in CLASS}
         assert totals == {who: sum(score for score, _ in scores.values()) for who, scores in points.items()}

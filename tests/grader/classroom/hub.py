@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import pwd
+import shlex
 import shutil
 import signal
 import socket
@@ -18,12 +19,17 @@ import sys
 import time
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import requests
 
 from tmalab.bootstrap import ROOT
 
-PROXY = "configurable-http-proxy@5.3.0"
+COMMANDS = (  # as the instructor's guide has them
+    "cd tmalab-course && npm install --prefix . configurable-http-proxy@5",
+    "mkdir -p ~/.jupyter && ln -s ~/tmalab-course/nbgrader_config.py ~/.jupyter/nbgrader_config.py",
+    "jupyterhub -f jupyterhub_config.py",
+)
 TOKEN = "of-the-test"  # it opens nothing but this hub
 PASSWORD = "dummy"
 START = 120  # seconds
@@ -47,7 +53,7 @@ c.Spawner.environment["JUPYTER_CONFIG_PATH"] = str(here / "etc")
 c.JupyterHub.bind_url = os.environ["HUB_ADDRESS"]
 c.JupyterHub.hub_bind_url = os.environ["HUB_INSIDE"]
 c.ConfigurableHTTPProxy.api_url = os.environ["HUB_PROXY_API"]
-c.ConfigurableHTTPProxy.command = [os.environ["HUB_PROXY"]]
+c.ConfigurableHTTPProxy.should_start = False  # the test does: a hub waits ten seconds at most
 c.JupyterHub.db_url = f"sqlite:///{here / 'hub.sqlite'}"
 c.JupyterHub.cookie_secret_file = str(here / "cookie-secret")
 c.JupyterHub.services = [{"name": "test", "api_token": os.environ["HUB_TOKEN"]}]
@@ -68,12 +74,12 @@ exec unshare {root} --mount sh -c 'mount --bind "$0" /etc/passwd && exec "$@"' \
 """
 
 
-def install_proxy(folder: Path) -> Path:
-    """The proxy's command, installed from npm into a folder."""
+def set_up(home: Path) -> None:
+    """What the guide has an instructor do in their home before the hub is started."""
     assert shutil.which("npm"), "a hub's proxy comes from npm: apt install nodejs npm"
-    command = ["npm", "install", "--no-fund", "--no-audit", "--prefix", str(folder), PROXY]
-    subprocess.run(command, check=True, capture_output=True, timeout=300)
-    return folder / "node_modules" / ".bin" / "configurable-http-proxy"
+    for line in COMMANDS[:-1]:
+        environment = os.environ | {"HOME": str(home), "npm_config_fund": "false", "npm_config_audit": "false"}
+        subprocess.run(["bash", "-ec", line], cwd=home, env=environment, check=True, capture_output=True, timeout=300)
 
 
 class Hub:
@@ -81,7 +87,7 @@ class Hub:
 
     def __init__(self, folder: Path, course: Path, instructor: str, students: list[str]):
         self.folder, self.users = folder, [instructor, *students]
-        proxy = install_proxy(folder)
+        set_up(course.parent)
         for name in ("passwd", "etc"):
             (folder / name).mkdir()
         for user in self.users:
@@ -105,20 +111,16 @@ class Hub:
             "HUB_ADDRESS": self.address,
             "HUB_INSIDE": inside,
             "HUB_PROXY_API": proxy_api,
-            "HUB_PROXY": str(proxy),
             "HUB_TOKEN": TOKEN,
+            "CONFIGPROXY_AUTH_TOKEN": TOKEN,
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
             "PYTHONPATH": str(ROOT),
         }
 
     def __enter__(self) -> Hub:
-        command = [sys.executable, "-m", "jupyterhub", "-f", str(self.folder / "hub_config.py")]
-        self.log = open(self.folder / "hub.log", "wb")
-        self.process = subprocess.Popen(
-            command, cwd=self.folder, env=self.environment, stdout=self.log, stderr=subprocess.STDOUT
-        )
         self.session = requests.Session()
         self.session.headers["Authorization"] = f"token {TOKEN}"
+        self._start()
         try:
             self._wait(lambda: self.session.get(f"{self.address}/hub/api/info").ok)
             for user in self.users:
@@ -131,16 +133,38 @@ class Hub:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        """End the servers, then the hub, which ends its proxy."""
+        """End the servers, the hub and the proxy."""
         for user in self.users:
             with contextlib.suppress(requests.RequestException):
                 self.session.delete(f"{self.address}/hub/api/users/{user}/server", timeout=60)
-        self.process.send_signal(signal.SIGTERM)
-        try:
-            self.process.wait(60)
-        finally:
-            self.process.kill()
-            self.log.close()
+        for process in (self.process, self.proxy):
+            process.send_signal(signal.SIGTERM)
+        for process in (self.process, self.proxy):
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(60)
+            process.kill()
+
+    def _start(self) -> None:
+        """The proxy, then the hub."""
+        outside, inside, api = (
+            urlsplit(self.environment[f"HUB_{name}"]) for name in ("ADDRESS", "INSIDE", "PROXY_API")
+        )
+        proxy = [self.home(self.users[0]) / "tmalab-course" / "node_modules" / ".bin" / "configurable-http-proxy"]
+        proxy += [
+            "--ip",
+            outside.hostname,
+            "--port",
+            str(outside.port),
+            "--error-target",
+            f"{inside.geturl()}/hub/error",
+        ]
+        proxy += ["--api-ip", api.hostname, "--api-port", str(api.port)]
+        hub = shlex.split(COMMANDS[-1].replace("jupyterhub_config.py", str(self.folder / "hub_config.py")))
+        with open(self.folder / "hub.log", "ab") as log:
+            self.proxy, self.process = (
+                subprocess.Popen(command, cwd=self.folder, env=self.environment, stdout=log, stderr=subprocess.STDOUT)
+                for command in (proxy, hub)
+            )
 
     def home(self, user: str) -> Path:
         return self.folder / "home" / user

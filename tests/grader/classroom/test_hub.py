@@ -31,8 +31,6 @@ def hub(tmp_path_factory):
     folder = tmp_path_factory.mktemp("hub")
     course = folder / "home" / "instructor" / "tmalab-course"
     write_course(course)
-    (course.parent / ".jupyter").mkdir()
-    (course.parent / ".jupyter" / "nbgrader_config.py").symlink_to(course / "nbgrader_config.py")
     with Hub(folder, course, "instructor", STUDENTS) as hub:
         yield hub
 
