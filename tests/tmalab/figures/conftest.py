@@ -115,11 +115,15 @@ def stub(new_page) -> Callable:
 
 @pytest.fixture
 def findings() -> Callable:
-    """findings(page): what axe-core finds in a figure, of what it calls serious or critical, as `rule: element`."""
+    """findings(page, *rules): what axe-core finds in a figure by these rules, or all, as `rule: element`.
+
+    Of what it finds, what it calls serious or critical.
+    """
     from axe_playwright_python.sync_playwright import Axe
 
-    def look(page) -> list[str]:
-        report = Axe().run(page, context="#figure").response["violations"]
+    def look(page, *rules: str) -> list[str]:
+        options = {"runOnly": {"type": "rule", "values": rules}} if rules else {}
+        report = Axe().run(page, context="#figure", options=options).response["violations"]
         grave = [rule for rule in report if rule["impact"] in ("serious", "critical")]
         return [f"{rule['id']}: {node['html'][:200]}" for rule in grave for node in rule["nodes"]]
 

@@ -1,4 +1,4 @@
-"""Figures in real JupyterLab: the cell is run, the figure appears, the kernel hears what is chosen, files keep it."""
+"""Figures in real JupyterLab and Notebook 7: each is drawn and answers, the kernel hears it, files keep the drawing."""
 
 from __future__ import annotations
 
@@ -23,8 +23,13 @@ from tmalab.lab import CONFIGURATION
 
 ROOT = Path(__file__).parents[3]
 pytestmark = pytest.mark.browser
+NOT_OURS = (
+    "[anywidget] Failed to initialize model",  # after two seconds: on a busy machine, and the figure comes all the same
+    "reading 'schema'",  # Notebook 7 without the settings of JupyterLab
+)
 PATIENCE = 120  # seconds for anything: two slow cores, shared with other tests
-TILE = ["from tmalab.figures import TileFigure\nfigure = TileFigure()\nfigure", "print('selected', figure.selected)"]
+TILE = "from tmalab.figures import TileFigure\nfigure = TileFigure()\nfigure"
+HEARD = "print('selected', figure.selected)"
 READ_TOO_EARLY = """
 import numpy as np, tmalab
 from numba import cuda
@@ -43,7 +48,12 @@ def too_early(tensor_map, out):
 tensor, out = np.ones((8, 64), np.float16), np.zeros(32, np.float16)
 too_early.run(block=32, args=(TensorMap.from_array(tensor, (8, 64)), out)).show()
 """
-OTHERS = {  # figures but the tile's: the cell, what a learner does, and what the figure then says
+FIGURES = {  # by the class of their look: the cell, what a learner does, and what the figure then says
+    "tile": (
+        TILE,
+        lambda figure: figure.get_by_role("grid").nth(1).get_by_label("0x01E0").hover(),
+        "Row 3, sector 5 of the tile holds row 3, elements 40 to 47",
+    ),
     "grouping": (
         "from tmalab.figures import GroupingFigure\nGroupingFigure()",
         lambda figure: figure.get_by_role("grid").nth(2).get_by_label("0x09E0").hover(),
@@ -55,7 +65,7 @@ OTHERS = {  # figures but the tile's: the cell, what a learner does, and what th
         "0x0040, bank 16: lane 1. Bank 16 has to hand out 16 words.",
     ),
     "clock": (
-        "from tmalab.figures import MbarrierFigure\nfigure = MbarrierFigure()\nfigure",
+        "from tmalab.figures import MbarrierFigure\nMbarrierFigure()",
         lambda figure: figure.get_by_role("listbox").press("End"),
         "Threads 0 to 127 know that phase 0 is complete, and go on.",
     ),
@@ -80,7 +90,7 @@ OTHERS = {  # figures but the tile's: the cell, what a learner does, and what th
         "arrive and promise 1,024 bytes",
     ),
 }
-NOTEBOOKS = {"tile": TILE, "saved": TILE[:1], "others": [cell for cell, _, _ in OTHERS.values()]}
+CELLS = [*(cell for cell, _, _ in FIGURES.values()), HEARD]
 
 
 class Lab(NamedTuple):
@@ -119,8 +129,7 @@ def jupyterlab(browser, tmp_path_factory) -> Iterator[Lab]:
     quiet.parent.mkdir(parents=True)
     quiet.write_text(json.dumps({"fetchNews": "false", "checkForUpdates": False}), "utf-8")
     (home / "config" / "jupyter_server_config.json").write_text(json.dumps(settings), "utf-8")
-    for name, cells in NOTEBOOKS.items():
-        notebook(home / f"{name}.ipynb", cells)
+    notebook(home / "figures.ipynb", CELLS)
     folders = {"JUPYTER_CONFIG_DIR": "config", "JUPYTER_DATA_DIR": "data", "JUPYTER_RUNTIME_DIR": "runtime"}
     folders |= {
         "JUPYTERLAB_SETTINGS_DIR": "settings",
@@ -153,94 +162,144 @@ def wait_for(address: str, server: subprocess.Popen, log: Path) -> None:
     pytest.fail(f"JupyterLab did not start:\n{log.read_text('utf-8', 'replace')[-3000:]}")
 
 
-def run_cell(page, number: int) -> None:
-    """Run a cell to its end. While JupyterLab is still connecting it forgets what was asked, so it is asked again.
+FINISHED = re.compile(r"\[\d+\]:")
+
+
+def cell_of(page, number: int):
+    return page.locator(".jp-Notebook .jp-Cell").nth(number)
+
+
+def prompt_of(page, number: int) -> str:
+    return cell_of(page, number).locator(".jp-InputPrompt").inner_text()
+
+
+def press(page, number: int) -> None:
+    """Run a cell as a learner does."""
+    cell_of(page, number).locator(".jp-InputArea-editor").click(timeout=5000)
+    page.keyboard.press("Shift+Enter")
+
+
+def run(page, number: int) -> None:
+    """Run a cell to its end. While the page is still connecting it forgets what was asked, so it is asked again.
 
     On a busy machine it may put a dialog before the cell first, about a server that is slow to answer.
     """
     answer = page.locator(".jp-Dialog button.jp-mod-accept")
-    page.locator(".jp-Notebook-ExecutionIndicator[data-status='idle']").wait_for()
-    cell = page.locator(".jp-Notebook .jp-Cell").nth(number)
     deadline = time.monotonic() + PATIENCE
-    while not re.fullmatch(r"\[\d+\]:", prompt := cell.locator(".jp-InputPrompt").inner_text()):
+    while not FINISHED.fullmatch(prompt := prompt_of(page, number)):
         assert time.monotonic() < deadline, f"the cell was not run: its prompt is {prompt}"
         if answer.count():
             answer.last.click()
         elif prompt == "[ ]:":
             with contextlib.suppress(TimeoutError):  # a dialog came in between
-                cell.locator(".jp-InputArea-editor").click(timeout=5000)
-                page.keyboard.press("Shift+Enter")
-        page.wait_for_timeout(1000)
+                press(page, number)
+        page.wait_for_timeout(200)
 
 
-def saved_outputs(file: Path) -> list[dict]:
-    """The first cell's outputs in a notebook's file; none while it is being written."""
-    try:
-        return json.loads(file.read_text("utf-8"))["cells"][0]["outputs"]
-    except json.JSONDecodeError:
-        return []
+@pytest.fixture(scope="module")
+def opened(jupyterlab, browser) -> Iterator[Callable]:
+    """opened(path) is a page of the server, in a window of its own; an error in its scripts fails the module."""
+    contexts, errors = [], []
 
-
-@pytest.fixture
-def opened(jupyterlab, new_page) -> Callable:
-    """opened(name) is a page with the notebook NAME.ipynb."""
-
-    def open_notebook(name: str):
-        page = new_page(width=1280, height=900)
+    def open_page(path: str):
+        contexts.append(browser.new_context(viewport={"width": 1280, "height": 900}))
+        page = contexts[-1].new_page()
         page.set_default_timeout(PATIENCE * 1000)
-        page.goto(f"{jupyterlab.address}/lab/workspaces/{name}/tree/{name}.ipynb")  # alone: no other test's notebooks
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.goto(f"{jupyterlab.address}/{path}")
         return page
 
-    return open_notebook
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert [error for error in errors if not any(known in error for known in NOT_OURS)] == []
 
 
-def drawn(page, look: str, cell: int = 0):
+@pytest.fixture(scope="module")
+def lab(opened):
+    """A page with the notebook of all figures, their cells run one after the other."""
+    page = opened("lab/workspaces/figures/tree/figures.ipynb")
+    page.locator(".jp-Notebook-ExecutionIndicator[data-status='idle']").wait_for()
+    for number, look in enumerate(FIGURES):
+        run(page, number)
+        figure_in(page, look)
+    return page
+
+
+@pytest.fixture(scope="module")
+def saved(jupyterlab, lab) -> Path:
+    """A copy of the notebook as JupyterLab saves it."""
+    lab.locator(".jp-InputArea-editor").first.click()
+    lab.keyboard.press("Control+s")
+    file = jupyterlab.folder / "figures.ipynb"
+    deadline = time.monotonic() + PATIENCE
+    while not all(outputs(file)[: len(FIGURES)]):
+        assert time.monotonic() < deadline, "the notebook was not saved"
+        lab.wait_for_timeout(200)
+    return Path(shutil.copy(file, jupyterlab.folder / "again.ipynb"))
+
+
+def outputs(file: Path) -> list[list[dict]]:
+    """Each cell's outputs in a notebook's file; none while it is being written."""
+    try:
+        return [cell["outputs"] for cell in json.loads(file.read_text("utf-8"))["cells"]]
+    except json.JSONDecodeError:
+        return [[], []]
+
+
+def figure_in(page, look: str):
     """The figure of class `look`, once its cell has drawn it."""
-    run_cell(page, cell)
-    figure, failure = page.locator(f".{look}"), page.locator("[data-mime-type='application/vnd.jupyter.stderr']")
+    figure, failure = page.locator(f".tma-{look}"), page.locator("[data-mime-type='application/vnd.jupyter.stderr']")
     figure.or_(failure).first.wait_for()
-    assert not failure.count(), failure.inner_text()
+    assert not failure.count(), failure.first.inner_text()
     return figure
 
 
-def test_a_cell_draws_the_figure_and_the_kernel_hears_what_is_chosen(opened):
-    page = opened("tile")
-    figure = drawn(page, "tma-tile")
-    shared = figure.get_by_role("grid").nth(1)
-    shared.get_by_label("0x01E0").hover()
-    figure.get_by_text("Row 3, sector 5 of the tile holds row 3, elements 40 to 47").wait_for()
+@pytest.mark.parametrize("look", FIGURES)
+def test_a_figure_is_drawn_and_answers_in_its_cell(lab, look):
+    _, act, words = FIGURES[look]
+    figure = figure_in(lab, look)
+    act(figure)
+    figure.get_by_role("status").get_by_text(words).wait_for()
 
+
+def test_the_kernel_hears_what_is_chosen_and_keys_stay_in_the_figure(lab):
+    shared = figure_in(lab, "tile").get_by_role("grid").nth(1)
     shared.get_by_label("0x01E0").click()
     for key in ("ArrowLeft", "d", "d", "b"):  # to 0x01D0; in JupyterLab D D deletes a cell and B adds one
-        page.keyboard.press(key)
-    assert page.locator(".jp-Notebook .jp-Cell").count() == len(NOTEBOOKS["tile"])
-    run_cell(page, 1)
-    page.get_by_text("selected (3, 6)", exact=True).wait_for()
+        lab.keyboard.press(key)
+    assert lab.locator(".jp-Notebook .jp-Cell").count() == len(CELLS)
+    press(lab, len(CELLS) - 1)
+    lab.get_by_text("selected (3, 6)", exact=True).wait_for()
 
 
-def test_a_saved_notebook_shows_the_drawing_where_no_kernel_knows_the_widget(opened, jupyterlab):
-    page = opened("saved")
-    drawn(page, "tma-tile")
-    page.locator(".jp-InputArea-editor").first.click()
-    page.keyboard.press("Control+s")
-    file = jupyterlab.folder / "saved.ipynb"
-    deadline = time.monotonic() + PATIENCE
-    while not (outputs := saved_outputs(file)):
-        assert time.monotonic() < deadline, "the notebook was not saved"
-        page.wait_for_timeout(200)
-    assert set(outputs[0]["data"]) == {"text/html", "text/plain"}
-    assert page.locator(".tma-tile").count() == 1  # the page that was saved keeps its widget
+def test_a_saved_notebook_holds_drawings_and_text_and_the_page_keeps_its_widgets(lab, saved):
+    for cell in outputs(saved)[: len(FIGURES)]:
+        assert set(cell[0]["data"]) == {"text/html", "text/plain"}
+    assert lab.locator(".tma-tile").count() == 1
 
-    shutil.copy(file, jupyterlab.folder / "again.ipynb")
-    page = opened("again")
+
+def drawings_answer(page) -> None:
     page.locator("svg g.s3-5").first.hover()
     page.get_by_text("Row 3, sector 5 of the tile holds row 3").wait_for()
     assert page.get_by_text("model not found").count() == 0
 
 
-def test_every_other_figure_is_drawn_and_answers_in_its_cell(opened):
-    page = opened("others")
-    for number, (name, (_, act, words)) in enumerate(OTHERS.items()):
-        figure = drawn(page, f"tma-{name}", number)
-        act(figure)
-        figure.get_by_role("status").get_by_text(words).wait_for()
+def test_in_jupyterlab_a_saved_drawing_answers_where_no_kernel_knows_the_widget(opened, saved):
+    drawings_answer(opened("lab/workspaces/again/tree/again.ipynb"))
+
+
+@pytest.mark.slow
+def test_in_notebook_7_a_saved_drawing_answers_and_a_cell_draws_the_figure(opened, saved):
+    page = opened("notebooks/again.ipynb")
+    drawings_answer(page)
+    _, act, words = FIGURES["tile"]
+    page.locator(".jp-Notebook-ExecutionIndicator[data-status='idle']").wait_for()
+    deadline = time.monotonic() + PATIENCE
+    while not page.locator(".tma-tile").count() and time.monotonic() < deadline:
+        with contextlib.suppress(TimeoutError):
+            press(page, 0)  # forgotten while the page is still connecting
+        page.wait_for_timeout(5000)
+    figure = figure_in(page, "tile")
+    act(figure)
+    figure.get_by_role("status").get_by_text(words).wait_for()
