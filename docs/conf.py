@@ -2,7 +2,8 @@
 
 A page writes `{{ rules }}`, `{{ descriptor }}`, `{{ instructions }}`, `{{ barrier }}`, `{{ im2col_rules }}`,
 `{{ boundaries }}`, `{{ reductions }}`, `{{ recordings }}`, `{{ coverage }}`,
-`{{ commonly_said }}`, `{{ ladder }}`, `{{ benches }}` or `{{ timing_constants }}` where a table that the library holds
+`{{ commonly_said }}`, `{{ ladder }}`, `{{ gains }}`, `{{ benches }}`, `{{ timing_constants }}` or `{{ timing_errors }}` where a
+table that the library holds
 belongs. `boundaries` and the last two compare every recorded case anew. `{{ picture_NAME }}` is a figure of
 tmalab.figures.gallery, drawn anew, which answers to the pointer there as well.
 """
@@ -13,11 +14,12 @@ from collections import defaultdict
 from collections.abc import Iterable
 from importlib import import_module
 from itertools import pairwise
+from statistics import median
 
 import tmalab
 from tmalab import descriptor as map_bytes
 from tmalab import kernels, mbarrier_word, ptx, recorded
-from tmalab.bench import ON_GPU, command, plots
+from tmalab.bench import ON_GPU, command, plots, timing
 from tmalab.commonly_said import commonly_said as made_of_recordings
 from tmalab.data_types import DataType, Swizzle
 from tmalab.figures.base import Figure
@@ -31,6 +33,7 @@ from tmalab.reductions import MAP_OPERATIONS
 from tmalab.tensor_map_rules import RULES, Rule
 from tmalab.texts import text
 from tmalab.timing.constants import UNITS, Constants, meaning
+from tmalab.timing.trials import TRIALS
 
 project = "TMA Lab"
 author = copyright = "the TMA Lab authors"
@@ -211,6 +214,21 @@ def timing_constants() -> str:
     return table(("constant", "what it is", "value", "spread", "source"), rows)
 
 
+def timing_errors() -> str:
+    """How near the time model comes, family by family, and both curves."""
+    kept = timing.kept()
+    families = defaultdict(list)
+    for row in kept["configurations"]:
+        if not row["fitted"]:
+            families[TRIALS[row["configuration"]].family].append(abs(row["error"]))
+    rows = [(name, str(len(found)), f"{median(found):.1%}", f"{max(found):.1%}") for name, found in families.items()]
+    rows.append(("all", str(kept["judged"]), f"{kept['median_error']:.1%}", f"{kept['max_error']:.1%}"))
+    drawn = io.StringIO()
+    timing.plot(kept).savefig(drawn, format="svg", bbox_inches="tight")
+    curves = f"````{{raw}} html\n{drawn.getvalue()[drawn.getvalue().index('<svg') :]}\n````"
+    return f"{table(('trials', 'judged', 'median error', 'largest'), rows)}\n\n{curves}"
+
+
 def picture(figure: Figure | GemmFigure) -> str:
     """A figure's static form."""
     return f"````{{raw}} html\n{figure.svg()}\n````"
@@ -269,7 +287,7 @@ def benches() -> str:
 
 TABLES = (
     *(rules, im2col_rules, boundaries, descriptor, instructions, reductions, barrier, recordings, coverage),
-    *(commonly_said, ladder, gains, benches, timing_constants, gemm_picture),
+    *(commonly_said, ladder, gains, benches, timing_constants, timing_errors, gemm_picture),
 )
 myst_substitutions = {made.__name__: made() for made in TABLES}
 myst_substitutions |= {f"picture_{name}": picture(made()) for name, made in GALLERY.items()}

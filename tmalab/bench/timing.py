@@ -6,6 +6,7 @@ judge the model. `refit` fits the constants anew, without a GPU, from the record
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from itertools import combinations
 from statistics import median
@@ -24,6 +25,7 @@ from tmalab.timing.trials import TRIALS
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+COMPARED = TABLE.with_name("timing-compared.json")
 WORST = 0.25  # the error that no prediction should exceed
 FAR_APART = 0.15  # trials whose times differ by more must be predicted in their order
 
@@ -86,10 +88,23 @@ def predictors(measured: Measured) -> dict[str, Predictor]:
 
 
 def refit() -> Constants:
-    """Fit the constants anew, from the recording, and write their table. NoRecording where there is none."""
-    constants = fitted(recording())
+    """Fit the constants anew, from the recording, and write their table and how near they come, trial by trial.
+
+    NoRecording where there is none.
+    """
+    measured = recording()
+    constants = fitted(measured)
     constants.write(TABLE)
+    keep(compare(measured, constants))
     return constants
+
+
+def keep(result: Mapping[str, Any]) -> None:
+    """Write a comparison to where `kept` finds it; a line for each trial, without how long it took to predict it."""
+    rows = [{key: row[key] for key in row if key != "prediction_s"} for row in result["configurations"]]
+    head = json.dumps({key: result[key] for key in result if key != "configurations"})[1:-1]
+    lines = ",\n".join(map(json.dumps, rows))
+    COMPARED.write_text(f'{{{head},\n"configurations": [\n{lines}\n]}}\n', "utf-8")
 
 
 def fitted(measured: Measured) -> Constants:
@@ -101,21 +116,28 @@ def fitted(measured: Measured) -> Constants:
     return refine(constants, predictions, measured.times())
 
 
-def plot(result: Mapping[str, Any]) -> Figure:
-    """Both curves: for each family of trials, in the order of what was measured, what was predicted."""
+def kept() -> dict[str, Any]:
+    """The comparison that the last `refit` has kept, as `compare` makes it: what the docs and notebooks show."""
+    return json.loads(COMPARED.read_text("utf-8"))
+
+
+def plot(result: Mapping[str, Any] | None = None) -> Figure:
+    """Both curves: for each family of trials, in the order of what was measured, what was predicted; rings mark the
+    trials that only judge. `result`: a comparison; None: the kept one."""
     from matplotlib.figure import Figure
 
     families: dict[str, list[Mapping[str, Any]]] = {}
-    for row in result["configurations"]:
+    for row in (result or kept())["configurations"]:
         families.setdefault(TRIALS[row["configuration"]].family, []).append(row)
-    figure = Figure(figsize=(4 * len(families), 4), layout="constrained")
+    figure = Figure(figsize=(3.6 * len(families), 4), layout="constrained")
     for panel, (family, rows) in zip(
         figure.subplots(1, len(families), squeeze=False)[0], families.items(), strict=True
     ):
         rows = sorted(rows, key=lambda row: row["measured_us"])
-        for key, style in (("measured_us", "o-"), ("predicted_us", "x--")):
-            label = text("timing.plot-measured" if key == "measured_us" else "timing.plot-predicted")
-            panel.plot([row[key] for row in rows], style, label=label)
+        panel.plot([row["measured_us"] for row in rows], "-", color="black", label=text("timing.plot-measured"))
+        panel.plot([row["predicted_us"] for row in rows], "x--", label=text("timing.plot-predicted"))
+        judged = [(place, row["predicted_us"]) for place, row in enumerate(rows) if not row["fitted"]]
+        panel.plot(*zip(*judged, strict=True), "o", fillstyle="none", label=text("timing.plot-judged"))
         panel.set(title=family, yscale="log", xlabel=text("timing.plot-trials"), ylabel="µs")
         panel.legend()
     return figure

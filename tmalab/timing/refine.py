@@ -23,8 +23,7 @@ RANGES = {
     "load_latency_l2": 1.5,
     "line_rate": 1.2,
 }
-STEPS = (1.5, 1.2, 1.1, 1.03)  # factors that are tried, one round with each
-ROUNDS = 2  # with each of them
+STEPS = (1.5, 1.2, 1.1)  # factors that are tried, one round with each
 
 
 def refine(
@@ -37,7 +36,7 @@ def refine(
         return mean(abs(log(predict(candidate) / measured[name])) for name, predict in predictions.items())
 
     best, error = constants, wrong(constants)
-    for factor in (factor for factor in STEPS for _ in range(ROUNDS)):
+    for factor in STEPS:
         for name in (name for name in RANGES if constants.get(name)):
             for times in (factor, 1 / factor):
                 value = best[name] * times
