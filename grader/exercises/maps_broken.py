@@ -13,7 +13,7 @@ import numpy as np
 from grader.exercise import Finding, right, wrong
 from grader.judges.numbers import as_list, shown
 from grader.texts import text
-from tmalab import TensorMap, TensorMapError, reference
+from tmalab import DataType, TensorMap, TensorMapError, TmaFault, reference
 from tmalab.data_types import NOMINAL_ADDRESS
 
 LETTERS = "abcdefghi"
@@ -142,7 +142,7 @@ def _why_not(given: object, want: Wanted) -> str:
         return text("maps.mended-tile", seen=tensor_map.transaction_bytes, expected=want.tile.nbytes)
     try:
         image = reference.load(tensor_map, (0,) * tensor_map.rank, want.memory)
-    except (ValueError, IndexError) as error:  # it reaches past the memory
+    except (TmaFault, ValueError, IndexError) as error:  # it reaches past the memory, or its copies fault
         return text("maps.mended-no-map", given=shown(given), reason=str(error).splitlines()[0])
     same = int(np.count_nonzero(np.where(image.written, image.data, 0)[: want.tile.nbytes] == want.tile))
     return "" if same == want.tile.nbytes else text("maps.mended-bytes", same=same, count=want.tile.nbytes)
@@ -154,4 +154,6 @@ def _map_of(given: object) -> TensorMap:
         return given
     if not isinstance(given, Mapping):
         raise TypeError(text("map.wrong-type", type=type(given).__name__))
-    return TensorMap(**{"global_address": NOMINAL_ADDRESS, **given})
+    kind = given.get("data_type")
+    named = {"data_type": DataType[kind]} if isinstance(kind, str) and kind in DataType.__members__ else {}
+    return TensorMap(**{"global_address": NOMINAL_ADDRESS, **given, **named})

@@ -57,7 +57,7 @@ IN_PIECES = {  # other ways: a dimension more, wider elements, a step that is le
     "padded": TensorMap(DataType.BFLOAT16, 0x1000, (100, 64), (208,), (64, 8)),
     "long": described(DataType.UINT8, (256, 16, 64), (256, 4096), (256, 2, 8)),
     "steps": described(DataType.FLOAT64, (32, 16), (4096,), (32, 8)),
-    "flipped": TensorMap(DataType.UINT16, 0x1000, (1024, 64), (2048,), (64, 8)),
+    "flipped": described("FLOAT16", (1024, 64), (2048,), (64, 8)),  # by name, as `tmalab map` reads it
 }
 
 
