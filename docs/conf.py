@@ -2,10 +2,9 @@
 
 A page writes `{{ rules }}`, `{{ descriptor }}`, `{{ instructions }}`, `{{ barrier }}`, `{{ im2col_rules }}`,
 `{{ boundaries }}`, `{{ reductions }}`, `{{ recordings }}`, `{{ coverage }}`,
-`{{ commonly_said }}`, `{{ ladder }}`, `{{ gains }}`, `{{ benches }}`, `{{ timing_constants }}` or `{{ timing_errors }}` where a
-table that the library holds
-belongs. `boundaries` and the last two compare every recorded case anew. `{{ picture_NAME }}` is a figure of
-tmalab.figures.gallery, drawn anew, which answers to the pointer there as well.
+`{{ commonly_said }}`, `{{ ladder }}`, `{{ gains }}`, `{{ benches }}`, `{{ timing_constants }}` or `{{ timing_errors }}`
+where a table that the library holds belongs. `boundaries` and the last two compare every recorded case anew.
+`{{ picture_NAME }}` is a figure of tmalab.figures.gallery, drawn anew, which answers to the pointer there as well.
 """
 
 import io
