@@ -20,7 +20,7 @@ def page():
     return (ROOT / "docs" / "mutants.md").read_text("utf-8")
 
 
-def test_every_mutant_that_a_gpu_may_be_given_was_launched_100_times_and_looked_at_by_racecheck():
+def test_every_mutant_of_the_record_was_launched_100_times_and_looked_at_by_racecheck():
     assert SAID["launches"] == 100
     assert set(MUTANTS_SAID) <= set(hardware.listed())
     assert "H200" in SAID["provenance"]["gpu"]
