@@ -4,6 +4,6 @@ It runs a kernel's own source on greenlets, lands copies as late as the hardware
 whatever two accesses nothing orders. `kernel.run(...)` is the way in.
 """
 
-from tmalab.simulator.simulation import simulate
+from tmalab.simulator.verdict import simulate
 
 __all__ = ["simulate"]

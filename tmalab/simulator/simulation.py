@@ -1,8 +1,4 @@
-"""One run of a launch in the simulator, and the two runs that a report takes.
-
-The first run only finds out whether anything is wrong. If so, the same seed is run again, this time with the learner's
-line noted at each access, and the reports come from there; a clean run does not pay for them.
-"""
+"""One run of a launch in the simulator: the parts that its threads share, and what happens among them."""
 
 from __future__ import annotations
 
@@ -17,27 +13,23 @@ import numpy as np
 
 from tmalab.buffers import GlobalLayout
 from tmalab.faults import TmaFault
-from tmalab.maps_in_memory import placed
 from tmalab.mbarrier import MBarrierError
-from tmalab.run import KernelFault, Run
-from tmalab.simulator import garbage
+from tmalab.run import KernelFault
 from tmalab.simulator.access_log import AccessLog
-from tmalab.simulator.arguments import arrays_of, bound_arguments, finest_elements
+from tmalab.simulator.arguments import bound_arguments, finest_elements
 from tmalab.simulator.collector import Collector
 from tmalab.simulator.company import MOST_THREADS, Company
-from tmalab.simulator.context import now, running
+from tmalab.simulator.context import now
 from tmalab.simulator.copies import Copy, chosen
-from tmalab.simulator.cycles import seldom_collected
 from tmalab.simulator.deadlock import Deadlock, report
-from tmalab.simulator.errors import EndlessLoop, KernelError
+from tmalab.simulator.errors import EndlessLoop
 from tmalab.simulator.faults import fault_of
-from tmalab.simulator.hazards import Hazard, Suspicion
+from tmalab.simulator.hazards import Suspicion
 from tmalab.simulator.memory import GlobalMemory
 from tmalab.simulator.naming import thread_name
 from tmalab.simulator.policy import Policy
 from tmalab.simulator.rebind import rebound
 from tmalab.simulator.scheduler import Scheduler
-from tmalab.simulator.second_opinion import second_opinion
 from tmalab.simulator.shadow import Shadow
 from tmalab.simulator.source import Place, Source
 from tmalab.simulator.source_text import branches_at_barriers, may_wait_in
@@ -45,9 +37,8 @@ from tmalab.simulator.spinning import Spinning
 from tmalab.simulator.spins import element
 from tmalab.simulator.threads import Dim3, SimThread, len_of
 from tmalab.simulator.trace import TRACES, Trace
-from tmalab.simulator.watchdog import Watchdog, limits, patience
+from tmalab.simulator.watchdog import Watchdog
 from tmalab.simulator.world import World
-from tmalab.simulator.wrong_values import explain
 from tmalab.texts import text
 
 if TYPE_CHECKING:
@@ -58,50 +49,6 @@ if TYPE_CHECKING:
 FAULT_HAZARDS = {"misaligned_address": "misaligned", "illegal_address": "out-of-bounds"}  # what a fault is as a hazard
 REPLAY_SECONDS = 1.0  # without a step: enough for the replay of a run that is known to be endless
 ONE_AT_A_TIME = threading.RLock()  # a process simulates one kernel at a time
-
-
-def simulate(launch: Launch, track: bool = True) -> Run:
-    """Run a launch; NumPy arguments change in place. `track=False`: look for no hazards, to measure what that costs."""
-    if running() is not None:
-        raise KernelError(text("simulator.nested"))
-    from tmalab.simulator.again import Again
-
-    layout = GlobalLayout(arrays_of(launch))
-    with ONE_AT_A_TIME, placed(launch.args, layout), seldom_collected():
-        first = Simulation(launch, layout, noting=launch.strict, track=track)
-        again = Again(launch, layout, first.memory.bytes)
-        first.run()
-        run = verdict(first, lambda: Simulation(launch, layout, noting=True), launch.seed)
-        layout.download(first.memory.bytes)
-    return again.offered_by(run)
-
-
-def verdict(first: Simulation, again: Callable[[], Simulation], seed: int | None) -> Run:
-    """How a run went. Where that takes another run of the same order, with lines, `again` makes it."""
-    launch, told = first.launch, first
-    if first.hazards.found and first.log.tracking and not first.noting:
-        silent, total = limits()
-        endless = first.fault is not None and first.fault.kind == "endless_loop"
-        with patience(min(silent, REPLAY_SECONDS) if endless else silent, total):
-            told = again()
-            told.run()
-    hazards, warnings = told.hazards.reports(), [*told.hazards.warnings(), *first.doubts.values()]
-    if any(hazard.name == garbage.NAME for hazard in hazards) and not garbage.matters(told, again):
-        hazards, doubts = garbage.without_unused(hazards)
-        warnings = [*warnings, *doubts]
-    if told.deadlock is not None:
-        hazards = second_opinion(hazards, lambda policy: _hazards_under(policy, launch, first.memory.layout))
-    return Run(
-        on="simulator",
-        seed=seed,
-        hazards=hazards,
-        deadlock=told.deadlock,
-        fault=first.fault or told.fault,
-        trace=told.trace,
-        warnings=warnings,
-        compiling=lambda: _compile_error(launch),
-        explaining=lambda result, expected: explain(launch, result, expected),
-    )
 
 
 class Simulation:
@@ -326,26 +273,3 @@ class Simulation:
         self.log.check()
         self.hazards.cluster_ended()
         self.log.world.shadow.next_cluster()
-
-
-def _hazards_under(policy: Policy, launch: Launch, layout: GlobalLayout) -> list[Hazard]:
-    """The hazards that another order of the threads shows."""
-    other = Simulation(launch, layout, noting=True, policy=policy)
-    other.run()
-    return other.hazards.reports()
-
-
-def _compile_error(launch: Launch) -> Exception | None:
-    """What the GPU's compiler says to the kernel with these arguments; None where there is no compiler."""
-    try:
-        from tmalab.gpu.compile import compile_kernel
-        from tmalab.gpu.errors import CompileError, GpuUnavailable
-    except ImportError:
-        return None
-    try:
-        compile_kernel(launch.kernel.function, launch.args, len_of(launch.block))
-    except (CompileError, TypeError) as error:
-        return error
-    except GpuUnavailable:
-        return None
-    return None

@@ -14,8 +14,9 @@ from tmalab.simulator.operations import Agent, Step
 from tmalab.simulator.polls import Sites
 from tmalab.simulator.scripts import Recited
 from tmalab.simulator.search import Search, Turn
-from tmalab.simulator.simulation import ONE_AT_A_TIME, REPLAY_SECONDS, Simulation, verdict
+from tmalab.simulator.simulation import ONE_AT_A_TIME, REPLAY_SECONDS, Simulation
 from tmalab.simulator.turn_by_turn import TurnByTurn
+from tmalab.simulator.verdict import verdict
 from tmalab.simulator.watchdog import limits, patience
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from numba import cuda
 
 from tests.mutants.case import tile_map
 from tmalab import kernel, ptx
+from tmalab.simulator.access_log import Track
 
 SEEDS = range(3)
 
@@ -94,3 +95,31 @@ def test_a_read_beside_the_thread_that_waits_for_the_copy_is_found_at_the_next_m
     for meets in (0, 1):
         args = tile_map(np.zeros((8, 64), np.float16)), np.zeros(1, np.float16), meets
         assert "read-before-wait" in [hazard.name for hazard in one_waits.run(block=64, args=args, seed=seed).hazards]
+
+
+def test_batches_that_recur_are_packed_once_and_no_other_is_taken_for_one():
+    track, packed = Track(), []
+    for entries in ([1, 2, 3], [4, 5], [1, 2, 3], [1, 2, 4], [1, 2], [1, 2, 3, 4]):
+        track.entries[:] = entries
+        packed.append(track.packed())
+        assert packed[-1].tolist() == entries
+    assert packed[2] is packed[0]
+
+
+def test_a_loop_that_repeats_its_accesses_is_looked_at_each_time():
+    """The same accesses four times over; only before the last is a meeting missing."""
+
+    @kernel
+    def repeats(out, meets):
+        box = cuda.shared.array(64, np.float32)
+        t = cuda.threadIdx.x
+        for k in range(4):
+            box[t] = k
+            if k < meets:
+                cuda.syncthreads()
+            out[t] = box[63 - t]
+            cuda.syncthreads()
+
+    out = np.zeros(64, np.float32)
+    assert repeats.run(block=64, args=(out, 4)).ok
+    assert "data-race" in [hazard.name for hazard in repeats.run(block=64, args=(out, 3)).hazards]

@@ -20,7 +20,7 @@ def page():
     return (ROOT / "docs" / "mutants.md").read_text("utf-8")
 
 
-def test_every_mutant_that_a_gpu_may_be_given_was_launched_100_times_and_looked_at_by_racecheck():
+def test_every_mutant_of_the_record_was_launched_100_times_and_looked_at_by_racecheck():
     assert SAID["launches"] == 100
     assert set(MUTANTS_SAID) <= set(hardware.listed())
     assert "H200" in SAID["provenance"]["gpu"]
@@ -63,3 +63,17 @@ def test_the_page_counts_them_by_hazard(page):
     wrong = [run for run in MUTANTS_SAID.values() if run["wrong"]]
     reported = [run for run in MUTANTS_SAID.values() if run["racecheck"] not in (0, hardware.ENDED)]
     assert [sum(column) for column in zip(*rows)] == [len(MUTANTS_SAID), len(wrong), len(reported)]
+
+
+def test_what_was_not_run_is_neither_counted_nor_shown():
+    not_run = {"wrong": None, "stopped": None, "racecheck": None}
+    said = {
+        **SAID,
+        "mutants": {**MUTANTS_SAID, "wait removed": not_run},
+        "right": {**SAID["right"], "x": {"racecheck": None}},
+    }
+    assert hardware_page.cells(said, "wait removed") == ("", "")
+    assert f"The {len(MUTANTS_SAID) - 1} wrong kernels" in hardware_page.note(said)[0]
+    assert f"Of {len(SAID['right'])} right kernels" in hardware_page.note(said)[-2]
+    before, after = (sum(row[1] for row in hardware_page.by_hazard(made)) for made in (SAID, said))
+    assert before - after == 1
