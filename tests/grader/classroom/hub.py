@@ -32,7 +32,7 @@ COMMANDS = (  # as the instructor's guide has them
 )
 TOKEN = "of-the-test"  # it opens nothing but this hub
 PASSWORD = "dummy"
-START = 120  # seconds
+START = 300  # seconds
 
 SETTINGS = """
 import os
@@ -48,7 +48,7 @@ c.JupyterHub.spawner_class = "simple"
 c.SimpleLocalProcessSpawner.home_dir_template = str(here / "home" / "{username}")
 c.Spawner.cmd = [str(here / "as-user")]
 c.Spawner.args = ["--allow-root"] if os.geteuid() == 0 else []
-c.Spawner.http_timeout = c.Spawner.start_timeout = 120
+c.Spawner.http_timeout = c.Spawner.start_timeout = 300
 c.Spawner.environment["JUPYTER_CONFIG_PATH"] = str(here / "etc")
 c.JupyterHub.bind_url = os.environ["HUB_ADDRESS"]
 c.JupyterHub.hub_bind_url = os.environ["HUB_INSIDE"]
@@ -125,7 +125,6 @@ class Hub:
             self._wait(lambda: self.session.get(f"{self.address}/hub/api/info").ok)
             for user in self.users:
                 self.ask("POST", f"/hub/api/users/{user}/server")
-            for user in self.users:
                 self._wait(lambda user=user: self.session.get(f"{self.address}/user/{user}/api/status").ok)
         except BaseException:
             self.__exit__()
