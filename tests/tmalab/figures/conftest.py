@@ -122,7 +122,8 @@ def findings() -> Callable:
     from axe_playwright_python.sync_playwright import Axe
 
     def look(page, *rules: str) -> list[str]:
-        options = {"runOnly": {"type": "rule", "values": rules}} if rules else {}
+        only = {"runOnly": {"type": "rule", "values": rules}} if rules else {}
+        options = {"resultTypes": ["violations"], **only}
         report = Axe().run(page, context="#figure", options=options).response["violations"]
         grave = [rule for rule in report if rule["impact"] in ("serious", "critical")]
         return [f"{rule['id']}: {node['html'][:200]}" for rule in grave for node in rule["nodes"]]
