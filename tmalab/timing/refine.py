@@ -17,6 +17,7 @@ from tmalab.timing.constants import Constant, Constants
 # The constants that may be refined, and by which factor at most: how reads and writes hold each other up no benchmark
 # tells alone; under load latencies are longer, and rates are what all SMs together reach.
 RANGES = {
+    "common_rate": 1.25,
     "l2_crowding": 5.0,
     "device_crowding": 5.0,
     "device_write_rate": 1.5,
