@@ -24,7 +24,7 @@ RANGES = {
     "load_latency_l2": 1.5,
     "line_rate": 1.2,
 }
-STEPS = (1.5, 1.2, 1.1)  # factors that are tried, one round with each
+STEPS = (1.5, 1.2, 1.1, 1.05)  # factors that are tried, one round with each
 
 
 def refine(
