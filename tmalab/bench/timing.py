@@ -59,7 +59,7 @@ def compare(measured: Measured, constants: Constants) -> dict[str, Any]:
     rows = []
     for name, predictor in predictors(measured).items():
         began = perf_counter()
-        predicted = predictor.predict(constants).duration
+        predicted = predictor.duration(constants)
         seconds = round(perf_counter() - began, 2)
         row = {"configuration": name, "fitted": TRIALS[name].fits, "measured_us": round(times[name] / 1e3, 3)}
         error = round(predicted / times[name] - 1, 4)

@@ -17,13 +17,14 @@ from tmalab.timing.constants import Constant, Constants
 # The constants that may be refined, and by which factor at most: how reads and writes hold each other up no benchmark
 # tells alone; under load latencies are longer, and rates are what all SMs together reach.
 RANGES = {
+    "common_rate": 1.25,
     "l2_crowding": 5.0,
     "device_crowding": 5.0,
     "device_write_rate": 1.5,
     "load_latency_l2": 1.5,
     "line_rate": 1.2,
 }
-STEPS = (1.5, 1.2, 1.1)  # factors that are tried, one round with each
+STEPS = (1.5, 1.2, 1.1, 1.05)  # factors that are tried, one round with each
 
 
 def refine(
