@@ -2,17 +2,20 @@
 
 A page writes `{{ rules }}`, `{{ descriptor }}`, `{{ instructions }}`, `{{ barrier }}`, `{{ im2col_rules }}`,
 `{{ boundaries }}`, `{{ reductions }}`, `{{ recordings }}`, `{{ coverage }}`,
-`{{ commonly_said }}`, `{{ ladder }}`, `{{ gains }}`, `{{ benches }}`, `{{ timing_constants }}` or `{{ timing_errors }}`
-where a table that the library holds belongs. `boundaries` and the last two compare every recorded case anew.
+`{{ commonly_said }}`, `{{ ladder }}`, `{{ gains }}`, `{{ benches }}`, `{{ timing_constants }}`, `{{ timing_errors }}`
+or `{{ throughput }}` where a table that the library holds belongs. `boundaries`, `recordings` and `coverage` compare
+every recorded case anew.
 `{{ picture_NAME }}` is a figure of tmalab.figures.gallery, drawn anew, which answers to the pointer there as well.
 """
 
 import io
+import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable
 from importlib import import_module
 from itertools import pairwise
+from pathlib import Path
 from statistics import median
 
 import tmalab
@@ -284,9 +287,44 @@ def benches() -> str:
     return "\n\n".join(parts) or "No result is kept in this version."
 
 
+def throughput() -> str:
+    """A run of `grader bench` that was kept in throughput.json."""
+    kept = Path(__file__).parent / "throughput.json"
+    if not kept.is_file():
+        return "No run is kept in this version."
+    found = json.loads(kept.read_text("utf-8"))
+    of_both = (
+        ("submissions", "submissions", "stock_submissions"),
+        ("seconds", "seconds", "stock_seconds"),
+        ("seconds of the processor", "cpu_seconds", "stock_cpu_seconds"),
+        ("submissions a minute", "per_minute", "stock_per_minute"),
+    )
+    rows = [(name, str(found[ours]), str(found[stock])) for name, ours, stock in of_both]
+    rows.append(("workers, memory in MiB", f"{found['jobs']}, {found['memory_mib']}", ""))
+    where = (
+        f"{found['date']}, {found['cpus']} processors ({found['processor']}), of which others wanted "
+        f"{found['load']} when it began; {found['system']}, Python {found['python']}, "
+        f"nbgrader {found['nbgrader']}, tmalab {found['tmalab']}"
+    )
+    said = (
+        f"By the clock {found['ratio']} times as many submissions, and for one second of the processor "
+        f"{found['cpu_ratio']} times as many. {_cluster(found)}\n\n{where}."
+    )
+    return f"{table(('', 'here, in sandboxes', 'stock nbgrader'), rows)}\n\n{said}"
+
+
+def _cluster(found: dict) -> str:
+    if "cluster_ratio" not in found:
+        return ""
+    return (
+        f"{found['cluster_submissions']} submissions took one Dask worker {found['cluster_seconds_1_worker']} seconds "
+        f"and two {found['cluster_seconds_2_workers']}: {found['cluster_ratio']} times as fast."
+    )
+
+
 TABLES = (
     *(rules, im2col_rules, boundaries, descriptor, instructions, reductions, barrier, recordings, coverage),
-    *(commonly_said, ladder, gains, benches, timing_constants, timing_errors, gemm_picture),
+    *(commonly_said, ladder, gains, benches, timing_constants, timing_errors, gemm_picture, throughput),
 )
 myst_substitutions = {made.__name__: made() for made in TABLES}
 myst_substitutions |= {f"picture_{name}": picture(made()) for name, made in GALLERY.items()}

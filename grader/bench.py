@@ -6,8 +6,11 @@ released. Needs the checkout's `notebooks/source` and nbgrader.
 
 from __future__ import annotations
 
+import contextlib
+import datetime
 import json
 import os
+import platform
 import subprocess
 import sys
 import tempfile
@@ -22,7 +25,7 @@ import nbgrader
 
 from grader.classroom.grading import grade_folder
 from grader.lesson import lessons
-from grader.sandbox.processes import descendants, proportional
+from grader.sandbox.processes import cpu_seconds, descendants, proportional
 from grader.trusted import versions
 from tmalab.bootstrap import ROOT
 
@@ -37,28 +40,50 @@ c.Execute.timeout = 120
 
 
 def measure(submissions: int, jobs: int, stock: int) -> dict[str, Any]:
-    """Grade `submissions` with `jobs` workers, and the first `stock` of them with stock nbgrader; figures, by name."""
+    """Grade `submissions` with `jobs` workers, and the first `stock` of them with stock nbgrader; figures, by name.
+
+    Seconds are the clock's, and of the processor those of all processes. `load` is how many processes of others wanted
+    a processor when it began (the average of a minute): a busy computer slows both ways, and not by the same.
+    """
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
     with tempfile.TemporaryDirectory() as folder:
         made = write_submissions(Path(folder), submissions)
-        ours, memory, isolation = _ours(Path(folder) / "submitted", jobs)
-        theirs, failed = _stock(Path(folder), made[:stock])
+        ours, memory, cpu, isolation = _ours(Path(folder) / "submitted", jobs)
+        theirs, stock_cpu, failed = _stock(Path(folder), made[:stock])
+    stock = min(stock, submissions)
     return {
         "submissions": submissions,
         "assignments": len({assignment for _, assignment in made}),
         "jobs": jobs,
         "isolation": isolation,
         "seconds": round(ours, 1),
+        "cpu_seconds": round(cpu, 1),
         "per_minute": round(60 * submissions / ours, 1),
         "memory_mib": memory >> 20,
-        "stock_submissions": min(stock, submissions),
+        "stock_submissions": stock,
         "stock_failed": failed,
         "stock_seconds": round(theirs, 1),
-        "stock_per_minute": round(60 * min(stock, submissions) / theirs, 1),
-        "ratio": round(theirs / min(stock, submissions) / (ours / submissions), 2),
-        "nbgrader": nbgrader.__version__,
+        "stock_cpu_seconds": round(stock_cpu, 1),
+        "stock_per_minute": round(60 * stock / theirs, 1),
+        "ratio": round(theirs / stock / (ours / submissions), 2),
+        "cpu_ratio": round(stock_cpu / stock / (cpu / submissions), 2),
         "cpus": os.cpu_count(),
+        "load": round(load, 1),
+        "processor": _processor(),
+        "system": platform.platform(terse=True),
+        "python": platform.python_version(),
+        "date": datetime.date.today().isoformat(),
+        "nbgrader": nbgrader.__version__,
         **versions(),
     }
+
+
+def _processor() -> str:
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text("utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor()
 
 
 def write_submissions(folder: Path, how_many: int) -> list[tuple[str, str]]:
@@ -98,13 +123,16 @@ def _answered(released: Path, assignment: str, share: int) -> dict:
     return notebook
 
 
-def _ours(folder: Path, jobs: int) -> tuple[float, int, str]:
-    """Seconds, bytes at most of all processes together, and the isolation."""
-    peak, over = [0], threading.Event()
+def _ours(folder: Path, jobs: int) -> tuple[float, int, float, str]:
+    """Seconds, bytes at most of all processes together, seconds of the processor, and the isolation."""
+    peak, cpu, over = [0], [0.0], threading.Event()
+    before = time.process_time()
 
     def watch() -> None:
         while not over.wait(0.2):
-            peak[0] = max(peak[0], sum(map(proportional, [os.getpid(), *descendants(os.getpid())])))
+            others = descendants(os.getpid())
+            peak[0] = max(peak[0], sum(map(proportional, [os.getpid(), *others])))
+            cpu[0] = max(cpu[0], sum(map(cpu_seconds, others)))
 
     watcher = threading.Thread(target=watch)
     watcher.start()
@@ -115,11 +143,13 @@ def _ours(folder: Path, jobs: int) -> tuple[float, int, str]:
         seconds = time.monotonic() - began
         over.set()
         watcher.join()
-    return seconds, peak[0], next(iter(outcomes.values()))["report"]["isolation"]
+    own = time.process_time() - before
+    return seconds, peak[0], cpu[0] + own, next(iter(outcomes.values()))["report"]["isolation"]
 
 
-def _stock(folder: Path, made: list[tuple[str, str]]) -> tuple[float, int]:
-    """Seconds that `nbgrader autograde` takes for these submissions, without what it prepares before.
+def _stock(folder: Path, made: list[tuple[str, str]]) -> tuple[float, float, int]:
+    """Seconds, and those of the processor, that `nbgrader autograde` takes for these submissions, without what it
+    prepares before.
 
     And how many it could not grade: a cell that takes too long on this computer ends a submission.
     """
@@ -128,16 +158,17 @@ def _stock(folder: Path, made: list[tuple[str, str]]) -> tuple[float, int]:
     students: dict[str, list[str]] = {}
     for student, assignment in made:
         students.setdefault(assignment, []).append(student)
-    seconds = 0.0
+    seconds = cpu = 0.0
     for assignment, names in students.items():
         _nbgrader(folder, "generate_assignment", assignment).check_returncode()
-        began = time.monotonic()
+        began, before = time.monotonic(), os.times()
         _nbgrader(folder, "autograde", assignment, f"--CourseDirectory.student_id_exclude={_others(folder, names)}")
-        seconds += time.monotonic() - began
+        seconds, after = seconds + time.monotonic() - began, os.times()
+        cpu += sum(after[2:4]) - sum(before[2:4])  # of children
     failed = sum(
         not list((folder / "autograded" / student / assignment).glob("*.ipynb")) for student, assignment in made
     )
-    return seconds, failed
+    return seconds, cpu, failed
 
 
 def _others(folder: Path, names: list[str]) -> str:
@@ -145,7 +176,8 @@ def _others(folder: Path, names: list[str]) -> str:
 
 
 def _nbgrader(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    paths = [str(ROOT), os.environ.get("PYTHONPATH", "")]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
     environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"  # nbgrader calls alembic
     command = [sys.executable, "-m", "nbgrader", *arguments]
     return subprocess.run(command, cwd=folder, env=environment, check=False, capture_output=True)

@@ -206,14 +206,21 @@ def doctor(as_json: bool) -> None:
 @click.option("--submissions", type=click.IntRange(3, 1000), default=200, help="How many.")
 @click.option("-j", "--jobs", type=click.IntRange(1, 256), default=2, help="Workers at a time.")
 @click.option("--stock", type=click.IntRange(1), default=None, help="Grade only so many with stock nbgrader.")
+@click.option("--cluster", type=click.IntRange(0), default=0, help="Grade so many with one and two Dask workers too.")
 @as_json
-def bench(submissions: int, jobs: int, stock: int | None, as_json: bool) -> None:
+def bench(submissions: int, jobs: int, stock: int | None, cluster: int, as_json: bool) -> None:
     """Measure: submissions a minute, here and with stock nbgrader, on the same notebooks."""
     try:
         from grader.bench import measure
     except ImportError as error:
         _fail(SET_UP, text("cli.no-nbgrader", module=error.name or "nbgrader"), {}, as_json)
     found = measure(submissions, jobs, stock or submissions)
+    if cluster:
+        try:
+            from grader.bench_cluster import measure as measure_cluster
+        except ImportError as error:
+            _fail(SET_UP, text("cli.no-distributed", module=error.name or "distributed"), {}, as_json)
+        found |= measure_cluster(cluster)
     if as_json:
         click.echo(json.dumps(found))
     else:

@@ -27,7 +27,7 @@ class CheckCell:
 
 @dataclass(frozen=True)
 class Lesson:
-    """A lesson's checks and the sources of its code cells."""
+    """A lesson's checks and the sources of the course's own code cells."""
 
     assignment: str
     checks: Sequence[CheckCell]

@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -22,15 +23,18 @@ from grader.alone import PATIENCE
 from grader.exercise import Exercise, Finding
 from grader.hints import HintLadder, hint_for
 from grader.lesson import CheckCell, Lesson, assignment_of, lessons
-from grader.limits import Failed, FromSandbox, HostFault
+from grader.limits import Failed, HostFault
 from grader.picture import WrongRun, drawn
 from grader.quiet import quiet
 from grader.report import render
 from grader.runner import using
-from grader.sandbox.exported import Untrue, printable, taken
+from grader.sandbox.answers import read
+from grader.sandbox.calls import Calls, entry
+from grader.sandbox.exported import Untrue, taken
 from grader.sandbox.host import Sandbox, Used
 from grader.sandbox.limits import Limits
 from grader.sandbox.runner import InSandbox
+from grader.slices import Cell
 from grader.texts import text
 
 SCHEMA = 2
@@ -169,6 +173,13 @@ def _lesson(assignment: str | None, handed_in: submission.Submission) -> Lesson:
     return lessons()[name]
 
 
+@lru_cache(maxsize=16)
+def _course_cells(sources: frozenset[str]) -> Mapping[str, Cell]:
+    """The course's own cells by their source, read once for all submissions."""
+    found = {source: read("", source) for source in sources}
+    return {source: cell for source, cell in found.items() if cell}
+
+
 class _Grading:
     """One notebook being graded."""
 
@@ -227,7 +238,8 @@ class _Grading:
         """Judge an answer, in the way that the notebook does."""
         exercise = self._find(check)
         before, self.sandbox.used = self.sandbox.used, Used()
-        calls = _Calls(self, check, whole)
+        request = self.request([check], whole)
+        calls = Calls(lambda: self.sandbox.open("answers", WHOLE if whole else CALL, **request), check.exercise)
         try:
             with using(self.runner), quiet():
                 findings = checking.judge(exercise, taken(tree, calls), self.seed)
@@ -259,8 +271,8 @@ class _Grading:
 
     def _answers(self, checks: Sequence[CheckCell], whole: bool) -> dict[str, Any]:
         record = self.sandbox.ask("answers", WHOLE if whole else CALL, **self.request(checks, whole))
-        self.ran |= {name for name in _entry(record, "ran", list) if type(name) is str}
-        answers = _entry(record, "answers", dict)
+        self.ran |= {name for name in entry(record, "ran", list) if type(name) is str}
+        answers = entry(record, "answers", dict)
         if set(answers) != {check.exercise for check in checks}:
             raise Failed("malformed", text("sandbox.malformed"))
         return answers
@@ -273,6 +285,7 @@ class _Grading:
             "questions": self.questions,
             "environment": {checking.CLASS_SEED: str(self.seed)},
             "whole": whole,
+            "known": _course_cells(self.lesson.sources),
         }
 
     def _from_all_cells(self) -> dict[str, Any]:
@@ -284,36 +297,6 @@ class _Grading:
     def _left_out(self) -> bool:
         """Whether a cell that the learner wrote took no part in any answer."""
         return any(name not in self.ran and source.strip() not in self.lesson.sources for name, source in self.code)
-
-
-class _Calls:
-    """Calls of a learner's function, in one process that has run its cells; it is started by the first call."""
-
-    def __init__(self, grading: _Grading, check: CheckCell, whole: bool):
-        self._grading, self._check, self._whole = grading, check, whole
-        self._connection: Any = None
-
-    def __call__(self, arguments: tuple) -> Any:
-        if self._connection is None:
-            limits, request = WHOLE if self._whole else CALL, self._grading.request([self._check], self._whole)
-            self._connection = self._grading.sandbox.open("answers", limits, **request)
-            self._connection.hear()
-        self._connection.say({"exercise": self._check.exercise, "arguments": tuple(arguments)})
-        record = self._connection.hear()
-        if type(record) is dict and set(record) == {"value"}:
-            return taken(record["value"])
-        words, line = _entry(record, "words", str), _entry(record, "line", int)
-        raise FromSandbox(printable(words, 160), line)
-
-    def close(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-
-
-def _entry(record: Any, name: str, kind: type) -> Any:
-    if type(record) is not dict or type(record.get(name)) is not kind:
-        raise Failed("malformed", text("sandbox.malformed"))
-    return record[name]
 
 
 def _same(one: Any, other: Any) -> bool:

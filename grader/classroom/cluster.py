@@ -16,7 +16,7 @@ from typing import Any
 from distributed import Client, Future, as_completed, get_worker
 
 from grader.classroom.pool import AHEAD
-from grader.classroom.work import Job, Outcome, work
+from grader.classroom.work import Job, Outcome, start, work
 from grader.limits import HostFault
 from grader.sandbox.host import NoSandbox
 from grader.texts import text
@@ -48,6 +48,11 @@ class Cluster:
 
     def __exit__(self, *exception: object) -> None:
         self._client.close()
+
+    def ready(self, workers: int) -> None:
+        """Wait until so many workers are there and each has started its sandbox."""
+        self._client.wait_for_workers(workers)
+        self._client.run(start)
 
     def outcomes(self, jobs: Iterator[Job]) -> Iterator[tuple[str, Outcome]]:
         """Outcomes as they come, by the job's name. Raises NoSandbox, and HostFault where the cluster is lost."""

@@ -84,10 +84,9 @@ def _jobs(
 def _key(name: str, path: Path, seed: int, assignment: str | None, live: bool) -> str:
     """What an outcome depends on."""
     try:
-        content = submission.digest_of(submission.content_of(path))
+        return entry_key(name, submission.digest_of(submission.content_of(path)), seed, assignment, live)
     except submission.Unreadable as reason:
-        content = str(reason)
-    return entry_key(name, content, seed, assignment, live)
+        return entry_key(name, str(reason), seed, assignment, live)
 
 
 def entry_key(name: str, content: str, seed: int, assignment: str | None, live: bool = False) -> str:

@@ -39,13 +39,7 @@ class Journal:
         self._file = open(self.path, "a+b")
         _lock(self._file, self.path)
         self._file.seek(0)
-        whole = 0
-        for line in self._file:
-            with contextlib.suppress(ValueError, TypeError, KeyError):
-                entry = json.loads(line)
-                self.entries[entry["key"]] = entry["found"]
-            if line.endswith(b"\n"):
-                whole += len(line)
+        self.entries, whole = _read(self._file)
         self._file.truncate(whole)
         return self
 
@@ -88,6 +82,27 @@ def _wait_for(file: Any) -> None:
         import fcntl
 
         fcntl.flock(file, fcntl.LOCK_EX)
+
+
+def entries_of(path: Path) -> dict[str, Any]:
+    """The entries in a journal's file, which another run may be writing to; none where there is no file."""
+    try:
+        with open(path, "rb") as file:
+            return _read(file)[0]
+    except OSError:
+        return {}
+
+
+def _read(file: Any) -> tuple[dict[str, Any], int]:
+    """Entries, and the bytes of whole lines. What no whole entry is, is left out."""
+    entries, whole = {}, 0
+    for line in file:
+        if line.endswith(b"\n"):
+            whole += len(line)
+            with contextlib.suppress(ValueError, TypeError, KeyError):
+                entry = json.loads(line)
+                entries[entry["key"]] = entry["found"]
+    return entries, whole
 
 
 def _lock(file: Any, path: Path) -> None:

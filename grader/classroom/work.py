@@ -34,10 +34,20 @@ _sandbox: Sandbox | None = None
 
 def work(job: Job) -> Outcome:
     """The outcome, found with this process's own sandbox, which its first job starts. Raises NoSandbox."""
-    global _sandbox
     with _own:
-        _sandbox = _sandbox or Sandbox()
-        return grade(job, _sandbox)
+        return grade(job, _started())
+
+
+def start() -> None:
+    """Start this process's sandbox before there is a job. Raises NoSandbox."""
+    with _own:
+        _started()
+
+
+def _started() -> Sandbox:
+    global _sandbox
+    _sandbox = _sandbox or Sandbox()
+    return _sandbox
 
 
 def close() -> None:

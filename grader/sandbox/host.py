@@ -26,7 +26,7 @@ from grader.sandbox.limits import MIB, Limits
 from grader.sandbox.once import Pipes
 from grader.texts import text
 
-START = 60.0  # seconds that a warm process may take to start
+START = 300.0  # seconds that a warm process may take to start on a busy computer; one that can not start says so soon
 USUAL = Limits()
 AT_FAULT = ("start", "lost")  # endings that are the computer's doing
 GRACE = 5.0  # seconds beyond a task's own limit until the whole sandbox is given up

@@ -18,7 +18,7 @@ from grader.classroom.journal import InUse, Journal, add, history
 from tests.grader.attacks.notebooks import CHECK_COUNTS, SETUP, notebook
 from tests.lessons import COURSE
 
-CLASS = 8
+CLASS = 12
 
 
 def answers(number: int) -> str:
@@ -31,40 +31,48 @@ def write_class(folder: Path) -> None:
     for number in range(CLASS):
         made = notebook(SETUP, answers(number), CHECK_COUNTS)
         (folder / f"student-{number}.ipynb").write_text(json.dumps(made), "utf-8")
-    (folder / "student-9.ipynb").write_text("torn", "utf-8")
+    (folder / "torn.ipynb").write_text("torn", "utf-8")
 
 
 def start(folder: Path) -> subprocess.Popen:
     command = [sys.executable, "-m", "grader", "grade", str(folder), "-j", "2", "--csv"]
     environment = os.environ | {"PYTHONPATH": str(COURSE.parent)}
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True
+    )
+
+
+def lines(folder: Path) -> list[bytes]:
+    """The whole lines of the journal."""
+    written = (folder / JOURNAL).read_bytes() if (folder / JOURNAL).exists() else b""
+    return [line for line in written.splitlines(True) if line.endswith(b"\n")]
 
 
 def noted(folder: Path) -> list[str]:
-    """The keys in the journal, torn lines left out."""
-    keys = []
-    for line in (folder / JOURNAL).read_bytes().splitlines() if (folder / JOURNAL).exists() else []:
-        try:
-            keys.append(json.loads(line)["key"])
-        except ValueError:
-            continue
-    return keys
+    """The keys in the journal."""
+    return [json.loads(line)["key"] for line in lines(folder)]
 
 
 def killed_and_resumed(folder: Path, moments: int, seed: int) -> str:
-    draw = random.Random(seed)
-    for _ in range(moments):
+    """The table after all processes of a run were killed at so many random moments."""
+    draw, before = random.Random(seed), list[bytes]()
+    for moment in range(moments):
         run = start(folder)
-        wanted = min(len(noted(folder)) + draw.randint(0, 3), CLASS)
-        deadline = time.monotonic() + 60
-        while run.poll() is None and len(noted(folder)) < wanted and time.monotonic() < deadline:
-            time.sleep(0.01)
-        time.sleep(draw.random() * 0.3)
-        run.send_signal(signal.SIGKILL)
+        if moment % 2:  # while it starts, or anywhere; else just around a further note
+            time.sleep(draw.random() * 4)
+        else:
+            deadline = time.monotonic() + 60
+            while run.poll() is None and lines(folder) == before and time.monotonic() < deadline:
+                time.sleep(0.001)
+            time.sleep(draw.random() * 0.1)
+        os.killpg(run.pid, signal.SIGKILL)
         run.communicate()
-    return start(folder).communicate(timeout=120)[0]
+        assert lines(folder)[: len(before)] == before  # what was noted stays as it was
+        before = lines(folder)
+    return start(folder).communicate(timeout=240)[0]
 
 
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize(
     "moments", [pytest.param(3, id="3 moments"), pytest.param(20, id="20 moments", marks=pytest.mark.slow)]
 )
