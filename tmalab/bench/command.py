@@ -80,12 +80,11 @@ def _check_plot(path: Path) -> None:
 
 
 def bandwidth() -> float | None:
-    """Bytes per second of the plain copy that was recorded, for the roofline."""
+    """Bytes per second of the fastest copy that was recorded, for the roofline."""
     found: Mapping[str, Any] | None = recorded("copy")
     if found is None:
         return None
-    case = found["cases"][0]
-    return 1e9 * case["contenders"][case["reference"]]["speed"]
+    return 1e9 * max(contender["speed"] for contender in found["cases"][0]["contenders"].values())
 
 
 def _file(name: str) -> Path:
