@@ -53,8 +53,15 @@ class Recording:
         note = partial(self._see, self.log.world.note_for(self.memory), "global")
         self.arguments = bound_arguments(self.launch, self.memory, note)
         cuda = self.world.cuda
-        cuda.syncthreads = self._telling("syncthreads", meanings.sync, cuda.syncthreads)
+        self._enter, self._syncs = self.world.enter, {}  # the world binds syncthreads to each CTA that it enters
+        self.world.enter = self._entering
         cuda.syncwarp = self._telling("syncwarp", meanings.plain, cuda.syncwarp)
+
+    def _entering(self, cta: Any) -> None:
+        self._enter(cta)
+        if cta not in self._syncs:
+            self._syncs[cta] = self._telling("syncthreads", meanings.sync, cta.barriers.sync_all)
+        self.world.names["syncthreads"] = self._syncs[cta]
 
     def bound(self, function: Callable[..., Any]) -> Callable[..., Any]:
         is_new = function not in self._functions
