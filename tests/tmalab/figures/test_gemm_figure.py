@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tmalab.bench import results
+from tmalab.bench import command, results
 from tmalab.figures import GemmFigure
 from tmalab.figures.theme import DARK, LIGHT
 
@@ -140,3 +140,11 @@ def test_it_fits_its_page_and_axe_finds_nothing_serious(new_page, findings, pict
         return left >= box.left && right <= box.right && top >= box.top && bottom <= box.bottom; }); }"""
     assert page.evaluate(inside)
     picture(page, f"gemm-{width}-{'light' if light else 'dark'}")
+
+
+def test_without_results_it_draws_the_recorded_ones():
+    figure = GemmFigure()
+    recorded = command.recorded("ladder")["cases"][0]["contenders"]
+    assert {name for name, _ in figure.steps} == set(recorded)
+    assert all(made["speed"] < figure.peak(figure.clocks[-1]) for made in recorded.values())
+    assert "NVIDIA H200" in figure.table()
