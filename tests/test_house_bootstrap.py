@@ -34,7 +34,7 @@ build-backend = "backend"
 backend-path = ["."]
 [project]
 name = "tmalab"
-dependencies = ["tiny>=1,<2", "elsewhere>=1; sys_platform == 'nowhere'"]
+dependencies = ["tiny[more]>=1,<2", "elsewhere>=1; sys_platform == 'nowhere'"]
 [project.optional-dependencies]
 classroom = []
 docs = []

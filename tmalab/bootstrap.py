@@ -81,7 +81,7 @@ def missing(command: str, arguments: Sequence[str] = ()) -> list[str]:
     spared = NOTEBOOKS if set(arguments[:1]) & set(WITHOUT_NOTEBOOKS.get(command, ())) else ()
     lacking = []
     for line in (line for lines in (project["dependencies"], *extras) for line in lines if ";" not in line):
-        name = re.split(r"[<>=]", line)[0]
+        name = re.split(r"[\[<>=]", line)[0]  # an extra, as in `psycopg[binary]`, is no part of it
         if name in spared:
             continue
         try:

@@ -11,6 +11,11 @@ from tests.mutants.hardware import CONTROLS
 from tests.mutants.wrong import MUTANTS
 
 HARDWARE = Path(__file__).with_name("hardware.json")
+NOT_CLEARED = (
+    "Launches of a kernel follow each other with the same input, and shared memory is not cleared between them. What a",
+    "kernel reads too early may therefore be the right bytes, left there by the launch before: that a count is 0 does not",
+    "say that the hardware waits.",
+)
 Said = dict[str, Any]  # as tests.mutants.hardware records it
 
 
@@ -47,6 +52,8 @@ def note(said: Said) -> list[str]:
         f"{len(runs) - right - always} now and then.",
         f"- racecheck was silent about {ended.count(0)} of the {len(ended)} that ended under it.",
         f"- Of {len(right_ones)} right kernels it reported {len(flagged)}: {', '.join(flagged)}.",
+        "",
+        *NOT_CLEARED,
         "",
     ]
 

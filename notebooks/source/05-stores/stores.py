@@ -217,9 +217,10 @@ for k in range(2):
 print(run)
 
 # %% [markdown] id="early-why"
-# This mistake the hardware does not forgive: on an H200 such kernels store wrong numbers. The simulator reads the source as
-# late as it may, so you see it every time. The same run as a figure: look for the moment when the second tile is written
-# and the first one's band is still hatched.
+# The hardware may forgive it for long: an H200 reads the source soon after the store was issued, and kernels of this kind
+# gave it right bytes in launch after launch (the documentation counts them, "Right and wrong kernels"). The simulator reads
+# the source as late as it may, so you see it every time. The same run as a figure: look for the moment when the second tile
+# is written and the first one's band is still hatched.
 
 # %% id="early-figure"
 run.show("stores")
