@@ -16,7 +16,6 @@ from tmalab.simulator import garbage
 from tmalab.simulator.again import Again
 from tmalab.simulator.arguments import arrays_of
 from tmalab.simulator.context import running
-from tmalab.simulator.cycles import seldom_collected
 from tmalab.simulator.errors import KernelError
 from tmalab.simulator.hazards import Hazard
 from tmalab.simulator.policy import Policy
@@ -36,7 +35,7 @@ def simulate(launch: Launch, track: bool = True) -> Run:
     if running() is not None:
         raise KernelError(text("simulator.nested"))
     layout = GlobalLayout(arrays_of(launch))
-    with ONE_AT_A_TIME, placed(launch.args, layout), seldom_collected():
+    with ONE_AT_A_TIME, placed(launch.args, layout):
         first = Simulation(launch, layout, noting=launch.strict, track=track)
         again = Again(launch, layout, first.memory.bytes)
         first.run()
