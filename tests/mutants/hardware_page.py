@@ -13,8 +13,8 @@ from tests.mutants.wrong import MUTANTS
 HARDWARE = Path(__file__).with_name("hardware.json")
 NOT_CLEARED = (
     "Launches of a kernel follow each other with the same input, and shared memory is not cleared between them. What a",
-    "kernel reads too early may therefore be the right bytes, left there by the launch before: that a count is 0 does not",
-    "say that the hardware waits.",
+    "kernel reads too early may therefore be the right bytes, left there by the launch before: that a count is 0 does",
+    "not say that the hardware waits.",
 )
 Said = dict[str, Any]  # as tests.mutants.hardware records it
 
