@@ -10,10 +10,13 @@ import pickle
 import socket
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from grader.sandbox import wire
 from grader.sandbox.limits import Limits
+
+if TYPE_CHECKING:
+    from grader.source import KernelSource
 
 WARM = ("numpy", "tmalab", "tmalab.ptx", "tmalab.simulator", "numba.cuda", "grader.alone", "grader.language")
 WARM += (
@@ -64,6 +67,16 @@ def _compile(connection: socket.socket, limits: Limits, source: Mapping[str, Any
     wire.send(connection.sendall, {"checked": found.checked, "error": error, "counts": dict(found.counts)})
 
 
+def _kernel(source: Mapping[str, Any]) -> KernelSource:
+    """The kernel of a request that is to run: NotTheLanguage where it is more than the kernel language."""
+    from grader.language import check
+    from grader.source import KernelSource
+
+    kernel = KernelSource(**source)
+    check(kernel)
+    return kernel
+
+
 def _run(
     connection: socket.socket,
     limits: Limits,
@@ -77,11 +90,8 @@ def _run(
     on: str,
 ) -> None:
     from grader import alone
-    from grader.language import check
-    from grader.source import KernelSource
 
-    kernel = KernelSource(**source)
-    check(kernel)
+    kernel = _kernel(source)
     outcome = alone.run_alone(kernel, arguments, block, seed, on, limits_of_run, grid, cluster)
     wire.send(connection.sendall, dict(vars(outcome)))
 
@@ -98,11 +108,8 @@ def _inputs(
     cluster: int,
 ) -> None:
     from grader import alone
-    from grader.language import check
-    from grader.source import KernelSource
 
-    kernel = KernelSource(**source)
-    check(kernel)
+    kernel = _kernel(source)
     outcomes = alone.inputs_alone(kernel, inputs, block, seconds, limits_of_run, grid, cluster, clock=time.process_time)
     wire.send(connection.sendall, [dict(vars(outcome)) for outcome in outcomes])
 
@@ -120,11 +127,8 @@ def _orders(
     cluster: int,
 ) -> None:
     from grader import alone
-    from grader.language import check
-    from grader.source import KernelSource
 
-    kernel = KernelSource(**source)
-    check(kernel)
+    kernel = _kernel(source)
     outcomes = alone.orders_alone(
         kernel, arguments, block, seeds, seconds, limits_of_run, grid, cluster, clock=time.process_time
     )
@@ -140,11 +144,8 @@ def _accesses(
     limits_of_run: tuple[float, float],
 ) -> None:
     from grader import alone
-    from grader.language import check
-    from grader.source import KernelSource
 
-    kernel = KernelSource(**source)
-    check(kernel)
+    kernel = _kernel(source)
     wire.send(connection.sendall, alone.accesses_alone(kernel, arguments, block, limits_of_run))
 
 
@@ -159,11 +160,8 @@ def _loads(
     cluster: int,
 ) -> None:
     from grader import alone
-    from grader.language import check
-    from grader.source import KernelSource
 
-    kernel = KernelSource(**source)
-    check(kernel)
+    kernel = _kernel(source)
     wire.send(connection.sendall, alone.loads_alone(kernel, arguments, block, limits_of_run, grid, cluster))
 
 
@@ -178,13 +176,9 @@ def _figure(
     cluster: int,
     limits_of_run: tuple[float, float],
 ) -> None:
-    from grader.language import check
     from grader.picture import WrongRun, draw_alone
-    from grader.source import KernelSource
 
-    kernel = KernelSource(**source)
-    check(kernel)
-    run = WrongRun(kernel, arguments, block, seed, grid, cluster)
+    run = WrongRun(_kernel(source), arguments, block, seed, grid, cluster)
     wire.send(connection.sendall, draw_alone(run, limits_of_run))
 
 
