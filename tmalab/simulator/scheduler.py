@@ -67,7 +67,7 @@ class Scheduler:
             self._end(threads)
 
     def _begin(self, threads: list[SimThread]) -> None:
-        self._hub, self._fibers = getcurrent(), Fibers(self._run.context)
+        self._hub, self._fibers = getcurrent(), self._fibers or Fibers(self._run.context)
         self._world, self._names = self._run.world, self._run.world.names
         self._alive = self._unstarted = len(threads)
 
@@ -82,6 +82,11 @@ class Scheduler:
         if self._world.cta is not chosen.cta:
             self._world.enter(chosen.cta)
         return chosen.greenlet.switch(True)
+
+    def close(self) -> None:
+        """The run is over: there are no more clusters."""
+        if self._fibers is not None:
+            self._fibers.close()
 
     def stand_back(self, thread: SimThread) -> None:
         """Called in a thread: let others run, and come back some time."""
@@ -145,4 +150,3 @@ class Scheduler:
                 now.thread = thread
                 thread.greenlet.throw(KernelStopped)
         now.thread = None
-        self._fibers.close()

@@ -141,6 +141,7 @@ class Simulation:
                     self._run_company(number, [Dim3(*(at * size for at, size in place)) for place in places])
                     if self.scheduler.stopping:
                         break
+                self.scheduler.close()
         except (EndlessLoop, TmaFault, MBarrierError) as error:  # while a copy landed, or between two threads
             self._stop(fault_of(None, error, self.source))
         if watchdog.fired is not None:  # unless the kernel swallowed it, the fault is known by now
