@@ -45,14 +45,14 @@ def limits() -> tuple[float, float]:
 
 
 class Stopwatch:
-    """Seconds of the processor, so that a busy machine stops nobody early; at least a quarter of the clock's."""
+    """Seconds of the processor, so that a busy machine stops nobody early; at least an eighth of the clock's."""
 
     def __init__(self):
         self._cpu, self._clock = time.process_time(), time.monotonic()
 
     def seconds(self) -> float:
         """Since it was made."""
-        return max(time.process_time() - self._cpu, (time.monotonic() - self._clock) / 4)
+        return max(time.process_time() - self._cpu, (time.monotonic() - self._clock) / 8)
 
 
 class Watchdog:
