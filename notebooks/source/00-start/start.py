@@ -86,7 +86,11 @@ grader.check("start.numbers", numbers)
 #
 # Put a wrong number into exercise 1, check three times, and read the hints. Then put the right one back.
 #
-# Parts are judged one by one, and most give points in part. The next cell shows what a check said of somebody's kernel.
+# Parts are judged one by one, and most give points in part.
+#
+# A kernel can be run without a check as well. The next cell runs somebody's, in the simulator, and prints what it says. You
+# need not understand the kernel yet: it copies a part of one row of a matrix to `out`. `cell:14` in a report is line 14 of
+# the cell; if you see no numbers beside the lines, Shift+L shows them.
 
 # %% id="report-run"
 @kernel
@@ -193,8 +197,10 @@ grader.check("start.sources", sources)
 # ## 5. What you need to know
 #
 # Python with NumPy, and the basics of CUDA. Kernels here are `numba.cuda` Python: `cuda.threadIdx.x`, `cuda.blockDim.x`,
-# `cuda.shared.array`, `cuda.syncthreads()` mean what they mean in CUDA C++. If the four questions below are easy, go on to
-# lesson 1. If not, read an introduction to CUDA first; any will do that explains blocks, shared memory and barriers.
+# `cuda.shared.array`, `cuda.syncthreads()` mean what they mean in CUDA C++. A block of threads is called a **CTA** in PTX
+# (cooperative thread array), in the simulator's reports, and from lesson 5 on here as well. If the four questions below are
+# easy, go on to lesson 1. If not, read an introduction to CUDA first; any will do that explains blocks, shared memory and
+# barriers.
 
 # %% [markdown] id="know-task"
 # ### Exercise 4: ready? (4 points)
@@ -232,8 +238,8 @@ grader.check("start.know", ready)
 # ## Going deeper
 #
 # - Mend `copy_a_row` above, so that nothing is reported with any seed.
-# - The next cell runs it in fifty orders and counts. In how many is something wrong in the output, in how many is something
-#   reported?
+# - The next cell runs it in fifty orders and counts in how many something is reported. Predict the number, for the kernel as
+#   it is and for yours.
 # - `python3 -m tmalab demo` in a terminal compares a few copies with recordings, and shows them.
 
 # %% id="deeper-orders"

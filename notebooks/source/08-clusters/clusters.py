@@ -334,7 +334,7 @@ def arrivals_of(barrier):
         return 1
     if "square" in barrier:
         return 3
-    ctas, warps = [int(word) for word in barrier.split() if word.isdigit()]
+    ctas, warps = [int(word) for word in barrier.split() if word.isdigit()][:2]
     return ctas if "meet" in barrier else ctas * warps
 
 
