@@ -220,6 +220,18 @@ ready = [4 * 128, len(range(5, 1000, 128)), 32, 0]
 # %% id="know-check" check="start.know"
 grader.check("start.know", ready)
 
+# %% [markdown] id="words"
+# ## 6. Words
+#
+# A lesson explains a word where it first needs it. Later it can be looked up, in English or Chinese; the page *glossary* of
+# the documentation (`docs/glossary.md`) has them all.
+
+# %% id="words-run"
+from tmalab.glossary import look_up
+
+for word in ("tile", "CTA"):
+    print(look_up(word))
+
 # %% [markdown] id="summary"
 # ## Summary
 #
@@ -230,7 +242,7 @@ grader.check("start.know", ready)
 # | a hint | one at a time, plainer each time, for nothing |
 # | the pitfall of right bytes | a kernel can be wrong and right by luck: look at the part `order` |
 # | how far you are | the cell in section 2, or `python3 -m tmalab progress` |
-# | the words | the documentation's pages on the kernel language and on hazards |
+# | a word | `look_up("phase")`; the documentation's pages *glossary*, *hazards*, and the kernel language in the learner's guide |
 #
 # Lesson 1 comes next: your first tile.
 
