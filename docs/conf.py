@@ -2,9 +2,9 @@
 
 A page writes `{{ rules }}`, `{{ descriptor }}`, `{{ instructions }}`, `{{ barrier }}`, `{{ im2col_rules }}`,
 `{{ boundaries }}`, `{{ reductions }}`, `{{ recordings }}`, `{{ coverage }}`,
-`{{ commonly_said }}`, `{{ ladder }}`, `{{ gains }}`, `{{ benches }}`, `{{ timing_constants }}`, `{{ timing_errors }}`
-or `{{ throughput }}` where a table that the library holds belongs. `boundaries`, `recordings` and `coverage` compare
-every recorded case anew.
+`{{ commonly_said }}`, `{{ ladder }}`, `{{ gains }}`, `{{ benches }}`, `{{ timing_constants }}`, `{{ timing_errors }}`,
+`{{ glossary }}` or `{{ throughput }}` where a table that the library holds belongs. `boundaries`, `recordings` and
+`coverage` compare every recorded case anew.
 `{{ picture_NAME }}` is a figure of tmalab.figures.gallery, drawn anew, which answers to the pointer there as well.
 """
 
@@ -27,6 +27,7 @@ from tmalab.data_types import DataType, Swizzle
 from tmalab.figures.base import Figure
 from tmalab.figures.gallery import GALLERY
 from tmalab.figures.gemm import GemmFigure
+from tmalab.glossary import glossary as terms_of_the_field
 from tmalab.gpu.verdicts import compare
 from tmalab.im2col_rules import RULES as IM2COL_RULES
 from tmalab.recorded import verdicts
@@ -322,9 +323,19 @@ def _cluster(found: dict) -> str:
     )
 
 
+def glossary() -> str:
+    """The words of the lessons in both languages, by lesson."""
+    rows = (
+        (f"**{term.term}**", ", ".join(term.also), term.chinese, str(term.lesson), term.meaning, term.meaning_chinese)
+        for term in terms_of_the_field()
+    )
+    return table(("term", "also", "中文", "lesson", "meaning", "含义"), rows)
+
+
 TABLES = (
     *(rules, im2col_rules, boundaries, descriptor, instructions, reductions, barrier, recordings, coverage),
     *(commonly_said, ladder, gains, benches, timing_constants, timing_errors, gemm_picture, throughput),
+    glossary,
 )
 myst_substitutions = {made.__name__: made() for made in TABLES}
 myst_substitutions |= {f"picture_{name}": picture(made()) for name, made in GALLERY.items()}

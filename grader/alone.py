@@ -20,6 +20,7 @@ from tmalab import TensorMap, device, kernel
 
 PATIENCE = 1.0, 2.0  # seconds: a loop that lets nothing else go on, and a whole run; a tile takes a twentieth
 COPIES = ("load_lands", "store_read")  # events of the copy engine in a trace
+ISSUES = ("load", "store")  # events of threads that ask it for something
 Argument = TensorMap | np.ndarray | int
 Clock = Callable[[], float]  # seconds; a process of its own is given the processor's, which a busy computer delays
 
@@ -42,7 +43,7 @@ class Outcome:
     hazards: list[tuple[str, str]]  # name, message
     stopped: tuple[str, str] | None  # why it did not come to its end: a cause, a message
     copied: bool  # whether the copy engine did any copy, as far as the trace reaches
-    ahead: int = 0  # the most loads that were under way at once, as far as the trace reaches; counted with seed 0
+    ahead: int = 0  # the most copies that were under way at once, as far as the trace reaches; counted with seed 0
 
 
 def arrays_in(arguments: Sequence[Argument]) -> list[np.ndarray]:
@@ -92,13 +93,16 @@ def run_alone(
 
 
 def _under_way(trace: Sequence[Any]) -> int:
-    """The most loads that were issued and had not landed: of a kernel that waits for each of them, 1."""
+    """The most copies that were issued and still needed their shared memory: of a kernel that waits for each, 1.
+
+    A load needs it until it has landed, a store or reduction until it has been read.
+    """
     most, under_way = 0, set()
     for event in trace:
-        if event.what == "load":
+        if event.what in ISSUES:
             under_way.add(event.copy)
             most = max(most, len(under_way))
-        elif event.what == "load_lands":
+        elif event.what in COPIES:
             under_way.discard(event.copy)
     return most
 

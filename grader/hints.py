@@ -39,10 +39,11 @@ LADDER = HintLadder()
 
 def hint_for(exercise: Exercise, findings: list[Finding], ladder: HintLadder = LADDER) -> tuple[int, str] | None:
     """The step (1 to 3) and the text for the first finding that failed with a known cause; None where none did."""
-    causes = [finding.cause for finding in findings if finding.cause in exercise.hints]
+    failed = [finding.cause for finding in findings if finding.passed is False]
+    causes = [cause for cause in failed if cause in exercise.hints]
     if not any(finding.passed is False for finding in findings):
         ladder.forget(exercise.id)
-    if not causes:
+    if not causes or failed[0] == "form":  # what is in no form to be judged must be put right first
         return None
     step = ladder.next_step(exercise.id, causes[0])
     return step + 1, text(f"{exercise.hints[causes[0]]}-{STEPS[step]}")

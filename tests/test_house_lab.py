@@ -87,6 +87,8 @@ def test_the_workbook_is_made_in_the_current_folder(server, learner):
 def test_jupyterlab_asks_nobody_about_news_or_updates(server):
     settings = server.get("lab/api/settings/@jupyterlab/apputils-extension:notification")["schema"]["properties"]
     assert (settings["fetchNews"]["default"], settings["checkForUpdates"]["default"]) == ("false", False)
+    cells = server.get("lab/api/settings/@jupyterlab/notebook-extension:tracker")["schema"]["properties"]
+    assert cells["codeCellConfig"]["default"]["lineNumbers"] is True  # reports name lines of cells
 
 
 @pytest.mark.browser

@@ -12,7 +12,7 @@ from grader.exercises.clusters_cases import CTAS, TILE_BYTES, row_cases, share_c
 from grader.exercises.kernel_hints import KERNEL_HINTS
 from grader.judges.choices import Predicted, judge_choices, judge_predictions
 from grader.judges.kernels import KernelTask, judge_kernel
-from grader.judges.numbers import judge_numbers
+from grader.judges.numbers import by_question, judge_numbers
 
 # ---- masks: whom a multicast reaches
 
@@ -44,7 +44,7 @@ def judge_masks(answer: object, seed: int) -> Sequence[Finding]:
         "from-one": [mask << 1 for mask in expected.values()],
         "turned": [_turned(question, mask) for question, mask in expected.items()],
     }
-    return [judge_numbers(answer, expected, "masks", 3, mistakes)]
+    return [judge_numbers(answer, by_question(list(expected.values())), "masks", 3, mistakes)]
 
 
 def _turned(question: str, mask: int) -> int:
@@ -93,8 +93,9 @@ def judge_expect(answer: object, seed: int) -> Sequence[Finding]:
         "inside-alone": [n // 2 if "outside" in question else n for question, n in numbers.items()],
         "issuer-alone": [0 if "CTA 0" in question else n for question, n in numbers.items()],
     }
-    causes = {(question, ""): f"letter-{wanted.reason}" for question, wanted in expected.items()}
-    return judge_predictions(answer, expected, EXPECT_LETTERS, EXPECT_POINTS, mistakes, causes)
+    right = by_question(list(expected.values()))
+    causes = {(question, ""): f"letter-{wanted.reason}" for question, wanted in right.items()}
+    return judge_predictions(answer, right, EXPECT_LETTERS, EXPECT_POINTS, mistakes, causes)
 
 
 def _own_load(question: str) -> int:
@@ -117,20 +118,16 @@ def _counts(seed: int) -> dict[str, tuple[int, int]]:
     draw = random.Random(f"{seed} counts")
     ctas, warps = draw.choice((3, 4)), draw.choice((2, 5))
     asked = {
-        f"each of {ctas} CTAs multicasts its share to all; one thread of each CTA's {warps} consumer warps, after they "
-        "have met, releases the stage to every CTA: empty": (ctas, 1),
-        f"each of {ctas} CTAs multicasts its share to all; each of a CTA's {warps} consumer warps releases the stage "
-        "to every CTA: empty": (ctas * warps, warps),
-        f"CTA 0 loads for all {ctas} CTAs, and each of a CTA's {warps} consumer warps tells it alone: empty of CTA 0": (
-            ctas * warps,
-            warps,
-        ),
-        f"each of {ctas} CTAs multicasts its share to all, and promises the whole tile to its own barrier: full": (
-            1,
-            1,
-        ),
-        "a square of 2 x 2 CTAs: A is shared along rows, B along columns, and a CTA releases a stage once to each CTA "
-        "that has sent it a part: empty": (3, 1),
+        f"empty, where each of {ctas} CTAs multicasts its share to all; in each CTA the {warps} consumer warps meet "
+        "when they have read, and then one thread for all of them tells every CTA": (ctas, 1),
+        f"empty, where each of {ctas} CTAs multicasts its share to all; in each CTA one thread of each of the {warps} "
+        "consumer warps tells every CTA": (ctas * warps, warps),
+        f"empty of CTA 0, which loads for all {ctas} CTAs; in each CTA one thread of each of the {warps} consumer "
+        "warps tells CTA 0 alone": (ctas * warps, warps),
+        f"full, where each of {ctas} CTAs multicasts its share to all, and promises the whole tile to its own "
+        "barrier": (1, 1),
+        "empty, in a square of 2 x 2 CTAs: A is shared along rows, B along columns; one thread of a CTA tells each CTA "
+        "that has sent it a part, itself included": (3, 1),
     }
     return dict(draw.sample(list(asked.items()), len(asked)))
 
@@ -143,31 +140,34 @@ def judge_counts(answer: object, seed: int) -> Sequence[Finding]:
         "own-alone": [own for _, own in counted.values()],
         "loads-arrive": [_loads(question, n) for question, n in expected.items()],
     }
-    return [judge_numbers(answer, expected, "arrivals", 3, mistakes)]
+    return [judge_numbers(answer, by_question(list(expected.values())), "arrivals", 3, mistakes)]
 
 
 def _loads(question: str, right: int) -> int:
     """As if each load arrived at the full barrier."""
-    return int(question.split()[2]) if question.endswith(": full") else right
+    return int(question.split()[4]) if question.startswith("full") else right
 
 
 # ---- leave: may a CTA's threads all end now?
 
 YES, WRITTEN, ARRIVED, READ = LEAVE_LETTERS = "abcd"
 SITUATIONS = {
-    "CTA 1 has waited for the full barrier of the last tile; no peer sends it more or arrives on its barriers": YES,
-    "CTA 0 has just issued a multicast whose mask names CTA 1 alone; nobody sends CTA 0 anything": YES,
-    "all CTAs have met in the cluster barrier, after their last wait and their last arrive": YES,
-    "CTA 1 has nothing to do with the tile and leaves; the mask of CTA 0's multicast is 0b11": WRITTEN,
-    "CTA 1 has waited for its own half of the last tile, on a barrier of its own; the half of CTA 0 comes to another": (
-        WRITTEN
+    "CTA 1 has waited for the full barrier of the last tile; no peer sends it more or arrives on its barriers. May "
+    "CTA 1 leave?": YES,
+    "CTA 0 has just issued a multicast whose mask names CTA 1 alone; nobody sends CTA 0 anything. May CTA 0 "
+    "leave?": YES,
+    "All CTAs have met in the cluster barrier, after their last wait and their last arrive. May CTA 0 leave?": YES,
+    "CTA 1 has nothing to do with the tile; the mask of CTA 0's multicast is 0b11. May CTA 1 leave?": WRITTEN,
+    "The halves of the last tile have a barrier each. CTA 1 has waited for the one that it loads itself, not for the "
+    "one that CTA 0 sends. May CTA 1 leave?": WRITTEN,
+    "A ring: CTA 0 has read its last tile and told all; the consumers of CTA 1 have still to release the stage to "
+    "both. May CTA 0 leave?": ARRIVED,
+    "CTA 0 loads for both; it has issued the last load and read its tile, and CTA 1 will tell it when done. May CTA 0 "
+    "leave?": ARRIVED,
+    "CTA 0 has stored its tile by TMA and committed, and has met the others in the cluster barrier. May CTA 0 leave?": (
+        READ
     ),
-    "a ring: CTA 0 has read its last tile and told all; the consumers of CTA 1 have still to release the stage": (
-        ARRIVED
-    ),
-    "CTA 0 loads for both; it has issued the last load and read its tile, and CTA 1 will tell it when done": ARRIVED,
-    "CTA 0 has stored its tile and committed, and has met the others in the cluster barrier": READ,
-    "all CTAs have met in the cluster barrier; then CTA 1 stores its result by TMA and commits": READ,
+    "All CTAs have met in the cluster barrier; then CTA 1 stores its result by TMA and commits. May CTA 1 leave?": READ,
 }
 
 
@@ -182,7 +182,7 @@ def leave_questions(seed: int) -> list[str]:
 
 
 def judge_leave(answer: object, seed: int) -> Sequence[Finding]:
-    expected = {question: SITUATIONS[question] for question in leave_questions(seed)}
+    expected = by_question([SITUATIONS[question] for question in leave_questions(seed)])
     causes = {(question, ""): f"letter-{letter}" for question, letter in expected.items()}
     return [judge_choices(answer, expected, LEAVE_LETTERS, "situations", 3, causes)]
 
@@ -264,7 +264,8 @@ EXERCISES = [
         SHARE.points,
         lambda answer, seed: judge_kernel(answer, SHARE, seed),
         untouched="clusters.share-untouched",
-        hints=CLUSTER_HINTS,
+        hints=CLUSTER_HINTS
+        | {"overwrite-in-use": "clusters.kernel-halves", "uninitialised-read": "clusters.kernel-halves"},
     ),
     Exercise(
         "clusters.counts",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-KERNEL_HINTS = {
+from tmalab.simulator.hazards import CATALOGUE
+
+KERNEL_HINTS = dict.fromkeys(CATALOGUE, "hint.report") | {  # what has no hints of its own: how to read its report
     "compiles": "hint.compiles",
     "no-copy": "hint.no-copy",
     "not-written": "hint.not-written",
@@ -13,8 +15,10 @@ KERNEL_HINTS = {
     "read-before-wait": "hint.wait",
     "wait-ignored": "hint.wait",
     "uninitialised-read": "hint.wait",
-    "exit-in-flight": "hint.wait",
-    "overwrite-in-use": "hint.wait",
+    "exit-in-flight": "hint.left-over",
+    "overwrite-in-use": "hint.again",
+    "phase-alias": "hint.again",
+    "barrier-mismatch": "hint.deadlock",
     "wrong-parity": "hint.parity",
     "too-few-bytes": "hint.promise",
     "too-many-bytes": "hint.promise",

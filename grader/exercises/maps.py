@@ -13,6 +13,7 @@ from grader.exercises.maps_numbers import column_questions, counts_questions, ju
 from grader.judges.choices import judge_choices
 from grader.judges.kernels import KernelTask, judge_kernel
 from grader.judges.maps import MapTask, judge_map
+from grader.judges.numbers import by_question
 from tmalab import DataType
 from tmalab.recorded.lesson_cases import PATCH, PHOTOS_SHAPE, THINNED_AT
 
@@ -87,7 +88,7 @@ def life_questions(seed: int) -> list[str]:
 
 
 def judge_life(answer: object, seed: int) -> Sequence[Finding]:
-    expected = {place: LIVES[place] for place in life_questions(seed)}
+    expected = by_question([LIVES[place] for place in life_questions(seed)])
     causes = {(place, ""): f"letter-{letter}" for place, letter in expected.items()}
     return [judge_choices(answer, expected, LIFE_LETTERS, "places", 3, causes)]
 

@@ -48,7 +48,8 @@ def judge_sources(answer: object, seed: int) -> Sequence[Finding]:
 
 def judge_know(answer: object, seed: int) -> Sequence[Finding]:
     mistakes = {"whole-turns": [512, LENGTH // THREADS, 32, 0], "lucky": [512, 8, 32, 1], "barrier": [512, 8, 32, 2]}
-    return [judge_numbers(answer, KNOW, "numbers", 4, mistakes)]
+    causes = {"turns of thread 5": "whole-turns", "orders that are certain": "lucky"}
+    return [judge_numbers(answer, KNOW, "numbers", 4, mistakes, causes)]
 
 
 EXERCISES = [

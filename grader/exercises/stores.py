@@ -10,7 +10,7 @@ from grader.exercises.kernel_hints import KERNEL_HINTS
 from grader.exercises.stores_cases import CTAS, ring_cases, store_cases, sum_cases
 from grader.judges.choices import judge_choices
 from grader.judges.kernels import KernelTask, judge_kernel
-from grader.judges.numbers import judge_numbers
+from grader.judges.numbers import by_question, judge_numbers
 from grader.texts import text
 from tmalab import DataType, recorded
 
@@ -43,7 +43,7 @@ def safe_questions(seed: int) -> list[str]:
 
 
 def judge_safe(answer: object, seed: int) -> Sequence[Finding]:
-    expected = {question: SITUATIONS[question] for question in safe_questions(seed)}
+    expected = by_question([SITUATIONS[question] for question in safe_questions(seed)])
     causes = {(question, ""): f"letter-{letter}" for question, letter in expected.items()}
     return [judge_choices(answer, expected, SAFE_LETTERS, "situations", 3, causes)]
 
@@ -153,7 +153,8 @@ def judge_results(answer: object, seed: int) -> Sequence[Finding]:
 
 THREADS = 128
 ONE_TILE = KernelTask(("source", "x", "y", "tensor_map"), THREADS, store_cases, {"compiles": 1, "bytes": 2, "order": 3})
-RING = KernelTask(("source", "tiles", "tensor_map"), THREADS, ring_cases, {"compiles": 1, "bytes": 2, "order": 3})
+RING_POINTS = {"compiles": 1, "bytes": 1, "ahead": 1, "order": 3}
+RING = KernelTask(("source", "tiles", "tensor_map"), THREADS, ring_cases, RING_POINTS, ahead=2)
 SUMS = KernelTask(
     ("values", "rows", "tensor_map"), THREADS, sum_cases, {"compiles": 1, "bytes": 2, "order": 2}, grid=CTAS
 )
@@ -206,7 +207,12 @@ EXERCISES = [
         RING.points,
         lambda answer, seed: judge_kernel(answer, RING, seed),
         untouched="stores.ring-untouched",
-        hints=STORE_HINTS | {"one-place": "stores.ring-place", "first-only": "stores.ring-place"},
+        hints=STORE_HINTS
+        | {
+            "one-place": "stores.ring-place",
+            "first-only": "stores.ring-place",
+            "too-few-ahead": "stores.ring-open",
+        },
     ),
     Exercise(
         "stores.clip",
@@ -242,7 +248,12 @@ EXERCISES = [
         lambda answer, seed: judge_kernel(answer, SUMS, seed),
         untouched="stores.sums-untouched",
         hints=STORE_HINTS
-        | {"one-part": "stores.sums-part", "first-only": "stores.sums-part", "overwritten": "stores.sums-add"},
+        | {
+            "one-part": "stores.sums-part",
+            "first-only": "stores.sums-part",
+            "overwritten": "stores.sums-add",
+            "data-race": "stores.sums-race",
+        },
     ),
     Exercise(
         "stores.hunt",

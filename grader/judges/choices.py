@@ -19,6 +19,8 @@ from grader.exercise import Finding, right, wrong
 from grader.judges.numbers import as_list, judge_numbers, shown
 from grader.texts import text
 
+MANY = 10  # choices: too many to be listed beside each one that is none of them
+
 
 class Predicted(NamedTuple):
     """What is right: a number and the letter of its reason."""
@@ -102,6 +104,8 @@ def _miss(label: str, value: object, letter: str | None, counted: bool, letters:
     if value is None:
         return text("numbers.open", label=label)
     if letter not in letters:
+        if len(letters) > MANY:
+            return text("choices.no-name", label=label, value=shown(value), count=len(letters))
         return text("choices.no-letter", label=label, value=shown(value), letters=", ".join(letters))
     return text("choices.miss" if counted else "choices.number-first", label=label, value=letter)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from grader import runner
@@ -43,19 +43,26 @@ def judge_function(answer: object, tables: Sequence[Table]) -> list[Finding]:
         first, *others = tables
         return [wrong(first.part, first.points, message, "form"), *(_not_tried(table, "form") for table in others)]
     findings: list[Finding] = []
+    known = list(tables[0].mistakes or {})  # that explain all that the function has given so far
     deadline = time.monotonic() + SECONDS * runner.current().patience
     for table in tables:
         endless = any(finding.cause == "endless" for finding in findings)
         left = max(deadline - time.monotonic(), LEAST)
-        findings.append(_not_tried(table, "endless") if endless else _judge_table(answer, table, left))
-    return findings
+        finding, values = (_not_tried(table, "endless"), []) if endless else _judge_table(answer, table, left)
+        findings.append(finding)
+        known = [cause for cause in known if not values or _explains(table, cause, values)]
+    return [
+        replace(finding, cause=known[0]) if known and finding.cause in (tables[0].mistakes or {}) else finding
+        for finding in findings
+    ]
 
 
 def _not_tried(table: Table, cause: str) -> Finding:
     return wrong(table.part, table.points, text("report.not-looked-at"), cause)
 
 
-def _judge_table(function: Callable[..., object], table: Table, seconds: float) -> Finding:
+def _judge_table(function: Callable[..., object], table: Table, seconds: float) -> tuple[Finding, list[int | None]]:
+    """The finding, and what the function gave; nothing where it gave no numbers."""
     current: list[Arguments] = []
 
     def begins(arguments: Arguments) -> None:
@@ -71,15 +78,15 @@ def _judge_table(function: Callable[..., object], table: Table, seconds: float) 
     except TookTooLong as late:
         call = text("function.hidden-call") if runner.current().discreet else _call_text(current)
         message = text("function.endless", call=call, seconds=round(late.seconds, 1))
-        return wrong(table.part, table.points, message, "endless")
+        return wrong(table.part, table.points, message, "endless"), []
     except Raised as raised:
         if runner.current().discreet:
-            return wrong(table.part, table.points, text("function.raises-hidden"), "raises")
+            return wrong(table.part, table.points, text("function.raises-hidden"), "raises"), []
         line = _line_of(raised.error)
         key = "function.raises" if line else "function.not-callable"
         message = text(key, call=_call_text(current), error=_one_line(raised.error), line=line)
-        return wrong(table.part, table.points, message, "raises")
-    return _compare(table, seen)
+        return wrong(table.part, table.points, message, "raises"), []
+    return _compare(table, seen), [as_integer(value) for value in seen]
 
 
 def _call(function: Callable[..., object], arguments: Arguments, begins: Callable[[Arguments], None]) -> object:
@@ -115,10 +122,13 @@ def _compare(table: Table, seen: list[object]) -> Finding:
 
 
 def _mistake(table: Table, values: list[int | None]) -> str:
-    for cause, function in (table.mistakes or {}).items():
-        if all(value == function(*arguments) for value, arguments in zip(values, table.expected, strict=True)):
-            return cause
-    return "values"
+    return next((cause for cause in table.mistakes or {} if _explains(table, cause, values)), "values")
+
+
+def _explains(table: Table, cause: str, values: list[int | None]) -> bool:
+    """Whether a known mistake gives all that a function gave."""
+    function = (table.mistakes or {})[cause]
+    return all(value == function(*arguments) for value, arguments in zip(values, table.expected, strict=True))
 
 
 def _call_text(current: list[Arguments]) -> str:

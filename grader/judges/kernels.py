@@ -74,7 +74,7 @@ class KernelTask:
     traffic: Callable[[Case], int] | None = None
     """The most bytes that all loads together may read from global memory; `points` then has a part traffic."""
     recorded: bool = True  # whether its copies are among the recordings; where they can't be, none are looked for
-    ahead: int = 0  # loads that must be under way at once with the public input; 0: that is no part of the check
+    ahead: int = 0  # copies that must be under way at once with the public input; 0: that is no part of the check
 
 
 def judge_kernel(answer: object, task: KernelTask, seed: int) -> list[Finding]:
@@ -100,7 +100,7 @@ def judge_kernel(answer: object, task: KernelTask, seed: int) -> list[Finding]:
     if task.traffic:
         counted.append(judge_traffic(source, cases[0], task, bool(moved.passed)))
     if task.ahead:
-        counted.append(_judge_ahead(outcomes[0], task))
+        counted.append(_judge_ahead(outcomes[0], task, bool(cases[0].stores)))
     clean = bool(moved.passed and order.passed)
     return [compiles, moved, *counted, order, *_hardware(source, cases[0], task, clean)]
 
@@ -201,14 +201,16 @@ def _to_show(source: KernelSource, cases: Sequence[Case], place: int, inputs: in
     return WrongRun(source, case.arguments, task.block, seed, task.grid, task.cluster)
 
 
-def _judge_ahead(outcome: Outcome, task: KernelTask) -> Finding:
-    """Whether loads run ahead: counted in the run whose loads land as late as they may, of the public input."""
+def _judge_ahead(outcome: Outcome, task: KernelTask, stores: bool = False) -> Finding:
+    """Whether copies overlap: counted in the run whose copies end as late as they may, of the public input."""
     points, counts = task.points["ahead"], {"seen": outcome.ahead, "wanted": task.ahead}
     if outcome.stopped:
         return wrong("ahead", points, text("report.not-looked-at"), _names(outcome)[0])
     if outcome.ahead < task.ahead:
-        return wrong("ahead", points, text("kernel.ahead-few", **counts), "too-few-ahead")
-    return right("ahead", points, text("kernel.ahead-right", **counts))
+        return wrong(
+            "ahead", points, text("kernel.open-few" if stores else "kernel.ahead-few", **counts), "too-few-ahead"
+        )
+    return right("ahead", points, text("kernel.open-right" if stores else "kernel.ahead-right", **counts))
 
 
 def _names(outcome: Outcome) -> list[str]:

@@ -9,11 +9,14 @@ from __future__ import annotations
 import operator
 import reprlib
 from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 import numpy as np
 
 from grader.exercise import Finding, right, wrong
 from grader.texts import text
+
+Value = TypeVar("Value")
 
 
 def judge_numbers(
@@ -22,11 +25,13 @@ def judge_numbers(
     part: str,
     points: float,
     mistakes: Mapping[str, Sequence[int]] | None = None,
+    causes: Mapping[str, str] | None = None,
 ) -> Finding:
     """Compare an answer, a list in the order of `expected` or a dict with its keys, number by number.
 
     `mistakes` maps a cause to the numbers that this mistake leads to: an answer that shows only these gets that cause.
-    The right numbers are never printed: the learner is to find them.
+    Where none explains all that is wrong, the first wrong number decides: a mistake that leads to it, else what
+    `causes` has for its label, else `some`. The right numbers are never printed: the learner is to find them.
     """
     given = as_list(answer, expected)
     if isinstance(given, str):
@@ -37,7 +42,17 @@ def judge_numbers(
         return right(part, points, text("numbers.all-right", count=len(hits)))
     misses = [_miss(label, value) for label, value, hit in zip(expected, given, hits, strict=True) if not hit]
     message = text("numbers.some-right", right=sum(hits), count=len(hits), misses="; ".join(misses))
-    return wrong(part, points, message, _mistake(whole, hits, mistakes or {}), points=points * sum(hits) / len(hits))
+    cause = _mistake(whole, hits, mistakes or {})
+    if not cause:
+        place = hits.index(False)
+        unread = given[place] is not None and whole[place] is None
+        cause = "form" if unread else (causes or {}).get(list(expected)[place], "some")
+    return wrong(part, points, message, cause, points=points * sum(hits) / len(hits))
+
+
+def by_question(values: Sequence[Value]) -> dict[str, Value]:
+    """What is right, labelled as the notebook numbers its questions: where these are sentences, too long to repeat."""
+    return {text("numbers.question", number=number): value for number, value in enumerate(values)}
 
 
 def as_integer(value: object) -> int | None:
@@ -87,8 +102,9 @@ def _miss(label: str, value: object) -> str:
 
 
 def _mistake(given: Sequence[int | None], hits: Sequence[bool], mistakes: Mapping[str, Sequence[int]]) -> str:
-    """The known mistake that explains every miss, else `some`."""
+    """The known mistake that explains every miss, else one that explains the first; empty where none does."""
     for cause, numbers in mistakes.items():
         if all(seen == number for seen, number, hit in zip(given, numbers, hits, strict=True) if not hit):
             return cause
-    return "some"
+    first = hits.index(False)
+    return next((cause for cause, numbers in mistakes.items() if numbers[first] == given[first]), "")

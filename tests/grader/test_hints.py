@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 import grader
 from grader import exercises
 from grader.exercise import Exercise, right, wrong
 from grader.hints import LADDER, STEPS, HintLadder, hint_for
 from grader.texts import text
+from tmalab.simulator.hazards import CATALOGUE
 
 DEMO = Exercise("demo", {"part": 1}, lambda answer, seed: [], {"add": "copy-2d.predict-added"}, "x")
 
@@ -34,6 +37,14 @@ def test_solving_an_exercise_forgets_its_failures():
 
 def test_a_cause_without_a_hint_gives_none():
     assert hint_for(DEMO, [wrong("part", 1, "no", "unheard-of")], HintLadder()) is None
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_whatever_the_simulator_reports_of_a_kernel_there_is_a_hint_for_it(name):
+    kernels = [exercise for exercise in exercises.all_exercises() if "order" in exercise.parts]
+    assert len(kernels) > 10
+    for exercise in kernels:
+        assert hint_for(exercise, [wrong("order", 1, "", name)], HintLadder()) is not None
 
 
 def test_the_hint_is_chosen_by_what_failed(capsys):

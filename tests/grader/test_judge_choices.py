@@ -25,6 +25,12 @@ def test_what_is_wrong_is_named_and_what_is_right_is_not_given_away():
     )
 
 
+def test_a_name_that_is_none_of_many_is_told_without_repeating_them_all():
+    names = [f"name-{number}" for number in range(30)]
+    found = judge_choices(["nome-1"], {"first": "name-1"}, names, "causes", 2)
+    assert found.message == "0 of 1 right; first: 'nome-1' is none of the 30 names that the exercise lists"
+
+
 def test_the_cause_is_the_first_wrong_choice_or_its_question():
     causes = {("first", "b"): "mixed-up", ("first", ""): "first-one"}
     assert judge_choices(["b", "c"], EXPECTED, "abc", "causes", 2, causes).cause == "mixed-up"

@@ -86,7 +86,11 @@ grader.check("start.numbers", numbers)
 #
 # Put a wrong number into exercise 1, check three times, and read the hints. Then put the right one back.
 #
-# Parts are judged one by one, and most give points in part. The next cell shows what a check said of somebody's kernel.
+# Parts are judged one by one, and most give points in part.
+#
+# A kernel can be run without a check as well. The next cell runs somebody's, in the simulator, and prints what it says. You
+# need not understand the kernel yet: it copies a part of one row of a matrix to `out`. `cell:14` in a report is line 14 of
+# the cell; if you see no numbers beside the lines, Shift+L shows them.
 
 # %% id="report-run"
 @kernel
@@ -193,8 +197,10 @@ grader.check("start.sources", sources)
 # ## 5. What you need to know
 #
 # Python with NumPy, and the basics of CUDA. Kernels here are `numba.cuda` Python: `cuda.threadIdx.x`, `cuda.blockDim.x`,
-# `cuda.shared.array`, `cuda.syncthreads()` mean what they mean in CUDA C++. If the four questions below are easy, go on to
-# lesson 1. If not, read an introduction to CUDA first; any will do that explains blocks, shared memory and barriers.
+# `cuda.shared.array`, `cuda.syncthreads()` mean what they mean in CUDA C++. A block of threads is called a **CTA** in PTX
+# (cooperative thread array), in the simulator's reports, and from lesson 5 on here as well. If the four questions below are
+# easy, go on to lesson 1. If not, read an introduction to CUDA first; any will do that explains blocks, shared memory and
+# barriers.
 
 # %% [markdown] id="know-task"
 # ### Exercise 4: ready? (4 points)
@@ -214,6 +220,18 @@ ready = [4 * 128, len(range(5, 1000, 128)), 32, 0]
 # %% id="know-check" check="start.know"
 grader.check("start.know", ready)
 
+# %% [markdown] id="words"
+# ## 6. Words
+#
+# A lesson explains a word where it first needs it. Later it can be looked up, in English or Chinese; the page *glossary* of
+# the documentation (`docs/glossary.md`) has them all.
+
+# %% id="words-run"
+from tmalab.glossary import look_up
+
+for word in ("tile", "CTA"):
+    print(look_up(word))
+
 # %% [markdown] id="summary"
 # ## Summary
 #
@@ -224,7 +242,7 @@ grader.check("start.know", ready)
 # | a hint | one at a time, plainer each time, for nothing |
 # | the pitfall of right bytes | a kernel can be wrong and right by luck: look at the part `order` |
 # | how far you are | the cell in section 2, or `python3 -m tmalab progress` |
-# | the words | the documentation's pages on the kernel language and on hazards |
+# | a word | `look_up("phase")`; the documentation's pages *glossary*, *hazards*, and the kernel language in the learner's guide |
 #
 # Lesson 1 comes next: your first tile.
 
@@ -232,8 +250,8 @@ grader.check("start.know", ready)
 # ## Going deeper
 #
 # - Mend `copy_a_row` above, so that nothing is reported with any seed.
-# - The next cell runs it in fifty orders and counts. In how many is something wrong in the output, in how many is something
-#   reported?
+# - The next cell runs it in fifty orders and counts in how many something is reported. Predict the number, for the kernel as
+#   it is and for yours.
 # - `python3 -m tmalab demo` in a terminal compares a few copies with recordings, and shows them.
 
 # %% id="deeper-orders"

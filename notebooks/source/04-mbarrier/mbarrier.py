@@ -323,8 +323,8 @@ for _ in range(4):
 # - **On a fresh barrier a wait for parity 1 returns at once.** That looks like a fault and is a gift: who waits for a
 #   stage to be *empty* finds it empty in the first round, without a special case.
 #
-# In a ring of several stages tile k uses stage `k % stages`, and comes to it in round `k // stages`. Each stage has a
-# barrier `full`, for which the consumers wait before they read, and a barrier `empty`, for which the producer waits
+# Large kernels have several buffers and use them in turn. That is a **ring**, and each buffer is a **stage** of it. Tile
+# k uses stage `k % stages`, and comes to it in round `k // stages`. Each stage has a barrier `full`, for which the consumers wait before they read, and a barrier `empty`, for which the producer waits
 # before it fills the stage again: in round r it must know that the consumers are done with round r - 1.
 
 # %% [markdown] id="parity-task"
@@ -460,7 +460,8 @@ for consumers in (32, 128):
 # consumers, the second warp is for the producer, of which one thread is enough. After the barriers are made, the two
 # roles never meet at a `syncthreads` again.
 #
-# The check tries numbers of steps below and above the number of stages, and looks at many orders.
+# The check tries numbers of steps below and above the number of stages, and looks at many orders. It runs the kernel
+# alone, so work out the parity inside of it. (A function that a kernel calls needs `@device`, from `tmalab`.)
 
 # %% id="ring-answer" answer="mbarrier.ring"
 @kernel

@@ -436,6 +436,24 @@ def ring_that_waits_after_its_store(source, tiles, tensor_map):
         ptx.cp_async_bulk_wait_group(0)
 
 
+@kernel
+def ring_that_waits_for_all(source, tiles, tensor_map):
+    ring = cuda.shared.array((2, ROWS, COLS), np.int32, alignment=128)
+    thread = cuda.threadIdx.x
+    for k in range(tiles):
+        for i in range(thread, ROWS * COLS, cuda.blockDim.x):
+            ring[k % 2, i // COLS, i % COLS] = 2 * source[k * ROWS + i // COLS, i % COLS]
+        ptx.fence_proxy_async()
+        cuda.syncthreads()
+        if thread == 0:
+            ptx.cp_async_bulk_tensor_2d_store(tensor_map, 0, k * ROWS, ring[k % 2])
+            ptx.cp_async_bulk_commit_group()
+            ptx.cp_async_bulk_wait_group_read(0)
+        cuda.syncthreads()
+    if thread == 0:
+        ptx.cp_async_bulk_wait_group(0)
+
+
 # ---- add_columns
 
 
@@ -608,9 +626,9 @@ WRONG = {
     ],
     "stores.safe": [
         Wrong(["a"] * 6, "situations", "2 of 6 right"),
-        Wrong(["a", "a", "b", "a", "e", "c"], "situations", "5 of 6 right; store A, wait_group.read 0"),
-        Wrong(["d", "a", "a", "a", "e", "c"], "situations", "store A, store B, commit, wait_group.read 1"),
-        Wrong(["d", "a", "b", "b", "e", "c"], "situations", "store A, commit, commit, wait_group.read 1"),
+        Wrong(["a", "a", "b", "a", "e", "c"], "situations", "5 of 6 right; question 0: not a"),
+        Wrong(["d", "a", "a", "a", "e", "c"], "situations", "question 2: not a"),
+        Wrong(["d", "a", "b", "b", "e", "c"], "situations", "question 3: not b"),
         Wrong(["d", "a", "b", "a", "a", "a"], "situations", "4 of 6 right"),
         Wrong("dabaec", "situations", "type str"),
     ],
@@ -625,6 +643,7 @@ WRONG = {
         Wrong(ring_without_commits, "order", "store-not-committed"),
         Wrong(ring_with_a_commit_before, "order", "store-not-committed"),
         Wrong(ring_to_one_place, "bytes", "bytes right for 5 tiles"),
+        Wrong(ring_that_waits_for_all, "ahead", "at most 1 of 2 stores"),
     ],
     "stores.clip": [
         Wrong([0] * 5, "bytes", "1 of 5 right"),

@@ -86,6 +86,9 @@ print(run)
 #
 # The fence comes *before* the barrier, since only the thread itself can show what it has written. A barrier without a
 # fence lets the storing thread know; a fence without a barrier tells the copy engine, but lets nobody wait.
+#
+# You will also see kernels in which the storing thread alone executes the fence, after the barrier. The letter of PTX does
+# not say that this is enough, and nobody has seen it fail. The checks let it pass; see "Going deeper".
 
 # %% [markdown] id="groups"
 # ## 2. When is it done?
@@ -98,7 +101,8 @@ print(run)
 # - `ptx.cp_async_bulk_wait_group(n)` waits until at most the `n` newest groups have not yet *written* global memory.
 #
 # A store without a commit is in no group, and no wait knows of it. A commit without a store makes an empty group, which
-# counts. And a CTA must not end before its stores have been read: its shared memory goes to another CTA.
+# counts. And a CTA (a block, in PTX's words) must not end before its stores have been read: its shared memory goes to
+# another CTA.
 #
 # Step through the figure: three tiles go through two buffers. Where a buffer is hatched, nobody may write to it.
 
@@ -241,8 +245,8 @@ run.show("stores")
 # ### Exercise 3: a pipeline of stores (6 points)
 #
 # `store_tiles` stores `tiles` tiles, one below the other: tile k holds rows 8k to 8k + 7 of `source`, doubled, and goes to
-# the same rows of the tensor, at column 0. Use the two buffers in turn, and never wait for more than you must. Three points
-# are for the order.
+# the same rows of the tensor, at column 0. Use the two buffers in turn, and never wait for more than you must: one point is
+# for **two stores under way at once**, counted in a run whose copies end as late as they may. Three are for the order.
 
 # %% id="ring-answer" answer="stores.ring"
 @kernel

@@ -699,8 +699,8 @@ WRONG = {
     "maps.life": [
         Wrong(["a"] * 6, "places", "2 of 6 right"),
         Wrong(["b"] * 6, "places", "2 of 6 right"),
-        Wrong(["a", "a", "b", "b", "a", "c"], "places", "5 of 6 right; an array in shared memory: not a"),
-        Wrong(["d", "a", "b", "b", "a", "b"], "places", "replaced the address: not b"),
+        Wrong(["a", "a", "b", "b", "a", "c"], "places", "5 of 6 right; question 0: not a"),
+        Wrong(["d", "a", "b", "b", "a", "b"], "places", "question 5: not b"),
         Wrong(["d", "a", "a", "a", "a", "c"], "places", "4 of 6 right"),
     ],
     "maps.rows": [

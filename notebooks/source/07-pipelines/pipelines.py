@@ -320,7 +320,8 @@ grader.check("pipelines.fit", ctas)
 # - `"c"` fewer CTAs fit on an SM
 #
 # Two points are for the numbers, two for the letters; a letter counts if the number beside it is right. The next cell
-# says how many bytes the H200's memory gives each SM in a nanosecond, and how long a load from there takes.
+# says how many bytes the H200's memory gives each SM in a nanosecond, and how long a load from there takes. A measured
+# curve follows no formula to the letter: if your prediction fails, look at the curves below, and answer again.
 
 # %% id="curves-questions"
 from tmalab.timing.constants import Constants

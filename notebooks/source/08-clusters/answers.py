@@ -166,7 +166,7 @@ row_released_twice_at_home = edited(
 
 WRONG = {
     "clusters.masks": [
-        Wrong([2, 1, 2, 3, 4], "masks", "column 0 of the same square"),  # counts
+        Wrong([2, 1, 2, 3, 4], "masks", "question 2: not 2"),  # counts
         Wrong([1, 5, 2, 2, 3], "masks", "0 of 5 right"),  # the highest ranks
         Wrong([mask << 1 for mask in MASKS], "masks", "0 of 5 right"),  # counted from 1
         Wrong([0b101, 0b100000, 0b11, 0b0111, 0b1111], "masks", "3 of 5 right"),  # the square turned

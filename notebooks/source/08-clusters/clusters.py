@@ -107,8 +107,8 @@ print(send_at_once.run(grid=2, cluster=2, block=64, args=(half_map, halves)))
 MulticastFigure()
 
 # %% [markdown] id="multicast-recorded-text"
-# So it was on the hardware. Each line is a number of CTAs: how many multicasts an H200 was asked for, how many CTAs their
-# masks named, and in how many CTAs shared memory changed.
+# So it was on the hardware. Each line is a size of cluster: how many multicasts an H200 was asked for, how many CTAs their
+# masks named together, and in how many of these multicasts the shared memory of just the CTAs of the mask had changed.
 
 # %% id="multicast-recorded"
 multicasts = recorded.read("multicast")
@@ -319,7 +319,7 @@ for name, shared in times.items():
 # %% [markdown] id="counts-task"
 # ### Exercise 4: arrivals (3 points)
 #
-# With how many arrivals is each of these barriers initialised?
+# With how many arrivals is each of these barriers initialised? Each line begins with the barrier that is asked for.
 
 # %% id="counts-questions"
 barriers = grader.questions("clusters.counts")
@@ -330,13 +330,12 @@ for number, barrier in enumerate(barriers):
 arrivals = [None, None, None, None, None]  # in the order of the questions
 ### BEGIN SOLUTION
 def arrivals_of(barrier):
-    numbers = [int(word) for word in barrier.replace("CTA's", "").split() if word.isdigit()]
-    if barrier.endswith("full"):
+    if barrier.startswith("full"):
         return 1
     if "square" in barrier:
         return 3
-    ctas, warps = (numbers[1], numbers[2]) if barrier.startswith("CTA 0") else (numbers[0], numbers[1])
-    return ctas if "have met" in barrier else ctas * warps
+    ctas, warps = [int(word) for word in barrier.split() if word.isdigit()][:2]
+    return ctas if "meet" in barrier else ctas * warps
 
 
 arrivals = [arrivals_of(barrier) for barrier in barriers]
@@ -418,7 +417,7 @@ grader.check("clusters.ring", share_row)
 # %% [markdown] id="leave-task"
 # ### Exercise 6: may it leave? (3 points)
 #
-# Clusters of two CTAs unless another number is said. May all threads of CTA 0, or of the CTA that is asked for, end now?
+# Clusters of two CTAs. May all threads of the CTA that is asked for end now?
 #
 # - `"a"` yes
 # - `"b"` no: bytes of a peer may still come into its shared memory
@@ -438,7 +437,7 @@ def verdict(moment):
         return "d"
     if "release" in moment or "will tell" in moment:
         return "c"
-    return "b" if "0b11" in moment or "half" in moment else "a"
+    return "b" if "0b11" in moment or "halves" in moment else "a"
 
 
 leave = [verdict(moment) for moment in moments]

@@ -23,7 +23,7 @@ import numpy as np
 from numba import cuda
 
 import grader
-from tmalab import Swizzle, TensorMap, explore, kernel, ptx
+from tmalab import Swizzle, TensorMap, kernel, ptx
 
 ROWS, COLS, STAGES = 8, 32, 2
 TILE_BYTES = ROWS * COLS * 4
@@ -942,8 +942,13 @@ grader.check("hunt.mend-stores", mended_stores)
 
 # %% id="orders-run"
 for suspect in (loads_5, stores_1):
-    given, wanted = arguments(suspect.function.__name__)
-    print(explore(suspect, 1, 64, given, seeds=25))
+    name, wrong, reported = suspect.function.__name__, 0, 0
+    for seed in range(25):
+        given, wanted = arguments(name)
+        run = suspect.run(block=64, args=given, seed=seed)
+        wrong += not np.array_equal(given[-1].array if name == "stores_1" else given[-1], wanted)
+        reported += bool(run.hazards)
+    print(f"{name}: of 25 orders {wrong} with wrong numbers, {reported} with a report")
 
 # %% [markdown] id="said"
 # ## 5. Commonly said, and what the H200 did
