@@ -120,6 +120,18 @@ class Run:
 
         return timeline_of(self)
 
+    def beginning(self, most: int) -> Any:
+        """The `timeline`; of a run in which threads do more things than so many, and whose timeline nobody has asked
+        for, only that of its beginning, as its notes then say."""
+        from tmalab.timing.model import beginning_of
+
+        if self.measuring is None and "timeline" not in vars(self):
+            found, whole = beginning_of(self, most)
+            if not whole:
+                return found
+            self.timeline = found
+        return self.timeline
+
     def show(self, what: str | None = None) -> Any:
         """The run as a figure to step through; it runs the kernel again.
 

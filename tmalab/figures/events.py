@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import traitlets
@@ -69,13 +69,18 @@ class EventsFigure(Figure):
         return min(max(proposal["value"], 0), len(self.frames) - 1)
 
 
-def drawn(every: Iterable[tuple[str, list[Any]]], story: Story) -> tuple[list[tuple[str, list[Any]]], list[str]]:
-    """As many frames as can be drawn, and what is to be said of the rest."""
+def drawn(
+    every: Iterable[tuple[str, int, Callable[[int], list[Any]]]], story: Story
+) -> tuple[list[tuple[str, list[Any]]], list[str]]:
+    """As many frames as can be drawn, and what is to be said of the rest.
+
+    `every`: of each thing its name, how many frames it has, and what makes so many of them at most.
+    """
     kept, notes, count = [], [], 0
-    for name, frames in every:
-        if frames and count < MOST:
-            kept.append((name, frames[: MOST - count]))
-        count += len(frames)
+    for name, number, made in every:
+        if number and count < MOST:
+            kept.append((name, made(MOST - count)))
+        count += number
     if count > MOST:
         notes.append(text("steps.in-part", drawn=f"{MOST:,}", count=f"{count:,}"))
     if story.before:

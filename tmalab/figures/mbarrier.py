@@ -14,9 +14,11 @@ ring its arrivals, the outer one its bytes. Beside it stand the numbers, and who
 
 from __future__ import annotations
 
+from functools import partial
+
 from tmalab.figures.base import script, style
 from tmalab.figures.events import EventsFigure, drawn
-from tmalab.figures.mbarrier_frames import Frame, barriers_of, frames_of, two_loads
+from tmalab.figures.mbarrier_frames import Frame, barriers_of, frames_of, happened, two_loads
 from tmalab.figures.mbarrier_svg import mbarrier_svg, mbarrier_table
 from tmalab.run import Run
 from tmalab.simulator.story import Story
@@ -36,7 +38,9 @@ class MbarrierFigure(EventsFigure):
 
     def __init__(self, run: Run | Story | None = None, name: str | None = None):
         story = two_loads()[0] if run is None else run if isinstance(run, Story) else Story.of(run)
-        every, notes = drawn(((story.barriers[key], frames_of(story, key)) for key in barriers_of(story)), story)
+        keys = barriers_of(story)
+        named = ((story.barriers[key], len(happened(story, key)), partial(frames_of, story, key)) for key in keys)
+        every, notes = drawn(named, story)
         names = [each for each, _ in every]
         if not names:
             raise ValueError(text("clock.run-without"))

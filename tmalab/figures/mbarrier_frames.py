@@ -45,27 +45,38 @@ class Frame:
     says: str
 
 
-def frames_of(story: Story, key: Key) -> list[Frame]:
-    """The frames of one barrier. Threads that do the same one after the other, waiting or going on, share one."""
+def happened(story: Story, key: Key) -> list[list[Moment]]:
+    """What happened to a barrier: threads that do the same one after the other, waiting or going on, together."""
+    return _together(moment for moment in story.moments if moment.barrier == key)
+
+
+def frames_of(story: Story, key: Key, most: int | None = None) -> list[Frame]:
+    """The frames of one barrier: the first `most`, or the last where somebody waits for ever."""
+    every = happened(story, key)
+    hangs = not story.cut and key in stuck_in(story)
+    first = len(every) - most if hangs and most is not None else 0
+    last = len(every) if hangs or most is None else most
     frames: list[Frame] = []
     state, waiting, landed = NOTHING, {}, {}
-    mine = (moment for moment in story.moments if moment.barrier == key)
-    for moments in _together(mine):
+    for at, moments in enumerate(every[:last]):
         moment, numbers = moments[-1], [moment.thread for moment in moments]
         before, state = state, moment.state
         if moment.what == "waits_mbarrier":
             waiting |= dict.fromkeys(numbers, (before.phase, moment.line))
         elif moment.what == "mbarrier_wait":
-            waiting = {number: wait for number, wait in waiting.items() if number not in numbers}
+            for number in numbers:
+                waiting.pop(number, None)
         bytes = moment.operand
         if moment.what == "load_lands":
             bytes, landed[moment.copy] = moment.operand - landed.get(moment.copy, 0), moment.operand
+        if at < first:
+            continue
         who, did = _said(story, moment, numbers, bytes)
         completes = state.phase > before.phase and moment.what != "mbarrier_init"
         waits = _waits(story, waiting, state.phase)
         says = " ".join(filter(None, (f"{capital(who)} {did}.", _outcome(moment, before, state), _who_waits(waits))))
         frames.append(Frame(who, did, moment.line, state, waits, completes, says))
-    if frames and waiting and not story.cut:
+    if frames and hangs:
         last = frames[-1]
         says = f"{text('clock.for-ever')} {_missing(state)} {_who_waits(last.waits)}"
         frames.append(Frame(text("clock.nobody"), text("clock.did-end"), None, state, last.waits, False, says))
@@ -74,14 +85,19 @@ def frames_of(story: Story, key: Key) -> list[Frame]:
 
 def barriers_of(story: Story) -> list[Key]:
     """The barriers of a story: those at which somebody waits for ever first, then in the order of their first use."""
+    stuck = stuck_in(story)
+    return sorted(story.barriers, key=lambda key: key not in stuck)
+
+
+def stuck_in(story: Story) -> set[Key]:
+    """The barriers at which somebody still waits in the end."""
     waiting: dict[tuple[Key, int], None] = {}
     for moment in story.moments:
         if moment.what == "waits_mbarrier":
             waiting[moment.barrier, moment.thread] = None
         elif moment.what == "mbarrier_wait":
             waiting.pop((moment.barrier, moment.thread), None)
-    stuck = {key for key, _ in waiting}
-    return sorted(story.barriers, key=lambda key: key not in stuck)
+    return {key for key, _ in waiting}
 
 
 def people(story: Story, numbers: Iterable[int]) -> str:

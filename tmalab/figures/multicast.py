@@ -26,6 +26,8 @@ from tmalab.run import Run
 from tmalab.simulator.story import Story
 from tmalab.texts import text
 
+MOST_LOADS = 64  # of a run
+
 
 class MulticastFigure(EventsFigure):
     """The multicast loads of a run, or the fixed example of four CTAs.
@@ -50,15 +52,19 @@ class MulticastFigure(EventsFigure):
             self.words = {**self.words, "hint": text("multicast.hint-example")}
             return
         story = run if isinstance(run, Story) else Story.of(run)
-        every = multicasts_of(story)
+        every, count = multicasts_of(story, MOST_LOADS)
         if not every:
             raise ValueError(text("multicast.run-without"))
-        kept, notes = drawn([(each.name, each.frames) for each in every], story)
+        kept, notes = drawn(((each.name, len(each.frames), each.first) for each in every), story)
+        if count > len(every):
+            notes.append(text("multicast.in-part", drawn=len(every), count=f"{count:,}"))
         self.about = [(each.bytes, len(each.frames[0].ctas), each.issuer) for each in every[: len(kept)]]
         self._masks = [each.mask for each in every]
-        frames = kept[0][1]
-        waits = any(state.waiting for state in frames[-1].ctas)  # for ever: nothing comes after the last frame
-        super().__init__(kept, notes, WORDS, step=len(frames) - 1 if waits else 0)
+        hangs = [at for at, (_, frames) in enumerate(kept) if any(state.waiting for state in frames[-1].ctas)]
+        choice, step = (
+            (hangs[0], len(kept[hangs[0]][1]) - 1) if hangs else (0, 0)
+        )  # nothing comes after a wait for ever
+        super().__init__(kept, notes, WORDS, choice=choice, step=step)
         named = zip(self.data["every"], every)
         self.data = {
             **self.data,

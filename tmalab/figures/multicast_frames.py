@@ -55,15 +55,24 @@ class Multicast(NamedTuple):
     issuer: int
     frames: list[Frame]
 
+    def first(self, most: int) -> list[Frame]:
+        """So many of the frames."""
+        return self.frames[:most]
 
-def multicasts_of(story: Story) -> list[Multicast]:
-    """The multicast loads of a run, in the order of their issue."""
+
+def multicasts_of(story: Story, most: int) -> tuple[list[Multicast], int]:
+    """So many multicast loads of a run, in the order of their issue, and how many there are.
+
+    The first ones where the run is told from its beginning, else the last ones: it may have ended because of them.
+    """
     issues: dict[tuple[int, int, int], list[Moment]] = {}
     for moment in story.moments:
         if moment.what == "load" and moment.barrier and story.copies[moment.copy].mask is not None:
             key = moment.step, moment.thread, story.copies[moment.copy].address
             issues.setdefault(key, []).append(moment)
-    return [_multicast(story, issued, number + 1) for number, issued in enumerate(issues.values())]
+    kept = list(enumerate(issues.values(), 1))
+    kept = kept[:most] if story.cut else kept[-most:]
+    return [_multicast(story, issued, number) for number, issued in kept], len(issues)
 
 
 def bits(mask: int, width: int = 4) -> str:
@@ -101,12 +110,11 @@ def _multicast(story: Story, issued: Sequence[Moment], number: int) -> Multicast
         who, did = _said(story, moment, cluster, landed - before.landed)
         outcome = _outcome(cluster.index(cta), before, after) if moment.what != "load" else ""
         frames.append(_frame(who, did, moment.line, states, outcome))
-    if any(waiting.values()) and not story.cut:
-        ended = [
-            text("multicast.run-waits", count=len(waiting[cta]), rank=cluster.index(cta))
-            for cta in cluster
-            if waiting[cta]
-        ]
+    phases = {moment.barrier[0]: moment.state.phase for moment in issued}
+    phase = min(phases.values())
+    hungry = [cta for cta in cluster if waiting[cta] and states[cta].phase == phases.get(cta, phase)]
+    if hungry and not story.cut:
+        ended = [text("multicast.run-waits", count=len(waiting[cta]), rank=cluster.index(cta)) for cta in hungry]
         frames.append(_frame(text("multicast.nothing-more"), text("multicast.did-end"), None, states, " ".join(ended)))
     values = {"number": number, "name": copy.name, "mask": bits(copy.mask, len(cluster))}
     issuer = cluster.index(issued[0].cta)

@@ -30,6 +30,7 @@ from tmalab.texts import text
 from tmalab.timing.timeline import Timeline
 
 MOST = 5_000  # spans of a timeline that are drawn
+MOST_DONE = 50_000  # things that the threads of a run do, of which a timeline is made: a few seconds' work
 
 
 class PipelineFigure(Figure):
@@ -119,8 +120,9 @@ def _timeline(run: Run | Timeline | Story) -> Timeline:
     notes = []
     if isinstance(run, Run):
         try:
-            if run.timeline.spans:
-                return run.timeline
+            found = run.beginning(MOST_DONE)
+            if found.spans:
+                return found
         except (ValueError, RuntimeError) as error:  # not simulated, or a constant of the model was not measured
             notes.append(str(error))
     story = run if isinstance(run, Story) else Story.of(run)

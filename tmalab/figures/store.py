@@ -11,9 +11,11 @@ it has written. Each buffer has a band, an event a cell: hatched while it must n
 
 from __future__ import annotations
 
+from functools import partial
+
 from tmalab.figures.base import script, style
 from tmalab.figures.events import EventsFigure, drawn
-from tmalab.figures.store_frames import Frame, buffers_of, frames_of, ring_of_two, storing_threads
+from tmalab.figures.store_frames import Frame, buffers_of, frames_of, happened, ring_of_two, storing_threads
 from tmalab.figures.store_svg import store_svg, store_table
 from tmalab.run import Run
 from tmalab.simulator.story import Story
@@ -36,7 +38,8 @@ class StoreFigure(EventsFigure):
     def __init__(self, run: Run | Story | None = None, name: str | None = None):
         story = ring_of_two()[0] if run is None else run if isinstance(run, Story) else Story.of(run)
         threads = storing_threads(story)[:MOST_THREADS]
-        every, notes = drawn(((story.names[thread], frames_of(story, thread)) for thread in threads), story)
+        told = ((story.names[each], len(happened(story, each)), partial(frames_of, story, each)) for each in threads)
+        every, notes = drawn(told, story)
         names = [each for each, _ in every]
         if not names:
             raise ValueError(text("stores.run-without"))
@@ -50,7 +53,7 @@ class StoreFigure(EventsFigure):
         self.data = {**self.data, "buffers": [buffers[:MOST_BUFFERS] for buffers in self.buffers]}
 
     def plain(self, frame: Frame) -> dict[str, object]:
-        return vars(frame)
+        return {**vars(frame), "buffers": frame.buffers[:MOST_BUFFERS], "arrived": frame.arrived[:MOST_BUFFERS]}
 
     def svg(self) -> str:
         buffers = self.buffers[self.choice][:MOST_BUFFERS]

@@ -18,6 +18,7 @@ from tmalab.figures.words import capital
 from tmalab.simulator.story import CopyTold, Moment, Story
 from tmalab.texts import text
 
+MOST_GROUPS = 8  # that are told of, one by one
 ROLES = ("store", "reduction")
 WAITS = {"wait_group_read": "wait_group.read", "wait_group": "wait_group"}
 WHATS = (*ROLES, "commit_group", "store_read", "store_written", "waits_group", *WAITS)
@@ -78,11 +79,16 @@ def buffers_of(story: Story, thread: int) -> list[tuple[int, str]]:
     return list(dict.fromkeys((copy.address, copy.name) for copy in stored))
 
 
-def frames_of(story: Story, thread: int) -> list[Frame]:
-    """The frames of one thread's stores."""
-    told = _Told(story, thread)
+def happened(story: Story, thread: int) -> list[Moment]:
+    """What happened to one thread's stores."""
     mine = (moment for moment in story.moments if moment.thread == thread and moment.what in WHATS)
-    return [told.frame(moment) for moment in mine if moment.what != "waits_group" or moment.operand != "cp.async"]
+    return [moment for moment in mine if moment.what != "waits_group" or moment.operand != "cp.async"]
+
+
+def frames_of(story: Story, thread: int, most: int | None = None) -> list[Frame]:
+    """The frames of one thread's stores: the first `most`."""
+    told = _Told(story, thread)
+    return [told.frame(moment) for moment in happened(story, thread)[:most]]
 
 
 def ring_of_two() -> tuple[Story, int]:
@@ -104,12 +110,16 @@ class _Told:
         self.story, self.thread, self.who = story, thread, story.names[thread]
         self.buffers = buffers_of(story, thread)
         self.sent: dict[int, Sent] = {}  # by number of the copy
+        self.from_buffer: list[list[Sent]] = [[] for _ in self.buffers]  # its last store, and what may still be read
+        self.open: list[Sent] = []  # in no group yet
         self.groups = 0  # committed so far
+        self.under_way: dict[int, list[Sent]] = {}  # by group: what no wait_group has shown to be written
+        self.after = self._buffers()
 
     def frame(self, moment: Moment) -> Frame:
-        before = self._buffers()
+        before = self.after
         who, did, outcome = getattr(self, f"_{moment.what}")(moment)
-        after = self._buffers()
+        self.after = after = self._buffers()
         freed = [self.buffers[at][1] for at, (old, new) in enumerate(zip(before, after)) if new == "free" != old]
         says = [f"{capital(who)} {did}.", outcome]
         if moment.what in WAITS:
@@ -120,16 +130,20 @@ class _Told:
 
     def _store(self, moment: Moment) -> tuple[str, str, str]:
         copy = self.story.copies[moment.copy]
-        self.sent[moment.copy] = Sent(self.buffers.index((copy.address, copy.name)))
+        self.sent[moment.copy] = sent = Sent(self.buffers.index((copy.address, copy.name)))
+        self.open.append(sent)
+        self.from_buffer[sent.buffer].append(sent)
         key = "stores.reduces" if copy.role == "reduction" else "stores.stores"
         return self.who, text(key, name=copy.name, bytes=f"{copy.bytes:,}"), text("stores.from-now", name=copy.name)
 
     _reduction = _store
 
     def _commit_group(self, moment: Moment) -> tuple[str, str, str]:
-        mine = [sent for sent in self.sent.values() if sent.group is None]
+        mine, self.open = self.open, []
         for sent in mine:
             sent.group = self.groups
+        if mine:
+            self.under_way[self.groups] = mine
         self.groups += 1
         names = ", ".join(self.buffers[sent.buffer][1] for sent in mine)
         key = "stores.commits" if mine else "stores.commits-nothing"
@@ -160,10 +174,13 @@ class _Told:
         return self._returned(moment, "written")
 
     def _learn(self, newest: int, written: bool) -> None:
-        for sent in self.sent.values():
-            if sent.group is not None and sent.group < self.groups - newest:
+        for group in [group for group in self.under_way if group < self.groups - newest]:
+            for sent in self.under_way[group]:
                 sent.known_read = True
                 sent.known_written |= written
+            if written:
+                del self.under_way[group]
+        self.from_buffer = [[sent for sent in all[:-1] if not sent.known_read] + all[-1:] for all in self.from_buffer]
 
     def _returned(self, moment: Moment, done: str) -> tuple[str, str, str]:
         did = text("stores.knows", wait=f"{WAITS[moment.what]}({moment.operand})")
@@ -180,23 +197,20 @@ class _Told:
         copy = self.story.copies[number]
         return text("stores.reduction" if copy.role == "reduction" else "stores.store", name=copy.name), copy.name
 
-    def _of(self, buffer: int) -> list[Sent]:
-        return [sent for sent in self.sent.values() if sent.buffer == buffer]
-
     def _buffers(self) -> tuple[str, ...]:
-        return tuple(_may_overwrite(self._of(buffer)) for buffer in range(len(self.buffers)))
+        return tuple(map(_may_overwrite, self.from_buffer))
 
     def _arrived(self) -> tuple[str, ...]:
-        last = [(self._of(buffer) or [Sent(buffer)])[-1] for buffer in range(len(self.buffers))]
+        last = [sent[-1] if sent else Sent(buffer) for buffer, sent in enumerate(self.from_buffer)]
         return tuple("known" if sent.known_written else "done" if sent.written else "" for sent in last)
 
     def _groups(self) -> list[str]:
         """The groups that no wait_group has shown to be written: what is in them, how far they are."""
         found = []
-        for group in range(self.groups):
-            mine = [sent for sent in self.sent.values() if sent.group == group]
-            if not mine or all(sent.known_written for sent in mine):
-                continue
+        newest = list(self.under_way.items())[-MOST_GROUPS:]
+        if len(newest) < len(self.under_way):
+            found.append(text("stores.group-older", count=f"{len(self.under_way) - len(newest):,}"))
+        for group, mine in newest:
             names = ", ".join(self.buffers[sent.buffer][1] for sent in mine)
             state = "written" if all(s.written for s in mine) else "read" if all(s.read for s in mine) else "pending"
             found.append(text(f"stores.group-{state}", group=group, names=names))

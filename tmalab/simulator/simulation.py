@@ -55,6 +55,7 @@ class Simulation:
     """A launch while it runs: the parts that all its threads share."""
 
     source_type = Source
+    notes_accesses = True  # their lines, where `noting`
 
     def __init__(
         self,
@@ -70,7 +71,10 @@ class Simulation:
         self._made_with = launch, layout, noting, track, policy and policy.fresh()
         self.policy, self.scheduler, self.source = policy or Policy(launch.seed), Scheduler(self), self.source_type()
         self.trace, self.world = Trace(TRACES[launch.trace]), World(launch)
-        self.log, self.spinning = AccessLog(self.source if noting else None, track), Spinning(self)
+        self.log, self.spinning = (
+            AccessLog(self.source if noting and self.notes_accesses else None, track),
+            Spinning(self),
+        )
         for space in (self.log.shared, self.log.world) if patient else ():
             space.note = self.spinning.patiently(space.note)
         self.hazards: Collector | Suspicion = Collector(self) if noting else Suspicion()

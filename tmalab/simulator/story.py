@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
+from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tmalab.simulator.context import now
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from tmalab.simulator.threads import SimThread
 
 MOST = 50_000  # moments that are kept
+AFTER = 5_000  # moments that are told after all hazards of a run were met; before the last of them
 WAITS = {MbarrierWait: "waits_mbarrier", GroupWait: "waits_group", WgmmaWait: "waits_wgmma"}  # that are told
 
 
@@ -110,7 +112,8 @@ class Story:
     def of(cls, told: Run | Hazard, to_the_end: bool | None = None) -> Story:
         """The story of a simulated run, or of the run in which a hazard was found. ValueError where it cannot be told.
 
-        A long run in which nothing went wrong is told from its beginning; any other to its end.
+        A long run in which nothing went wrong is told from its beginning; one with hazards until a while after all of
+        them were met, or a long while after the last of them; one that broke off to its end.
         """
         again = told.replaying
         if again is None:
@@ -118,14 +121,16 @@ class Story:
         clean = not getattr(told, "deadlock", None) and not getattr(told, "hazards", True)
         ends = not clean if to_the_end is None else to_the_end
         if ends not in again.stories:
-            again.stories[ends] = again(Telling if ends else TellingTheBeginning).story()
+            expected = {"expected": 0 if again.broke_off else again.hazards}
+            again.stories[ends] = again(type("Telling", (Telling,), expected) if ends else TellingTheBeginning).story()
         return again.stories[ends]
 
 
 class Telling:
-    """Mixed into a simulation: it tells its story."""
+    """Mixed into a simulation: it tells its story. `expected`: how many hazards it waits for, 0: it goes to its end."""
 
     to_the_end = True
+    expected = 0
 
     @property
     def source_type(self) -> Any:
@@ -135,6 +140,7 @@ class Telling:
     def __init__(self, *args: Any, **named: Any):
         self._moments: deque[Moment] = deque(maxlen=MOST)
         self._told, self._cut = 0, False
+        self._last_wanted = inf  # moment
         self._last: dict[tuple[int, ...], int] = {}  # by thread, line and segment: moments before its last access
         self._story = Story(0)
         super().__init__(*args, **named)
@@ -182,7 +188,7 @@ class Telling:
             state = State(*counts, barrier.promised, barrier.delivered)
         if thread.number not in self._story.names:
             self._story.names[thread.number] = str(thread)
-        if not self.to_the_end and self._told == MOST:
+        if self._told == (self._last_wanted if self.to_the_end else MOST):
             self._cut = self.scheduler.stopping = True
             return
         line = place.line if place is not None else None
@@ -212,6 +218,9 @@ class Telling:
             key = access.thread, numbers.get(Place(access.file, access.line))
             at.append(self._last.get((*key, access.segment), self._last.get(key)))
         self._story.found.append((hazard, at))
+        if self.expected:  # what was met is kept, with some of what was before
+            all_met = len(self._story.found) >= self.expected
+            self._last_wanted = self._told + (AFTER if all_met else MOST - AFTER)
 
 
 class TellingTheBeginning(Telling):

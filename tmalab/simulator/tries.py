@@ -87,7 +87,7 @@ class Seeds(Tries):
             first = Simulation(launch, self.layout, self._noting)
             self.run(first)
             run = self.judge(first, lambda: Simulation(launch, self.layout, noting=True), seed)  # noqa: B023
-            Again(launch, self.layout).offered_by(run)
+            Again(launch, self.layout).offered_by(run, first.scheduler.steps)
             self.part = self.runs / len(self._seeds)
             yield Try(run, first.memory.bytes, seed, None, first.scheduler.steps)
 
@@ -153,7 +153,8 @@ class Replay:
         first = Simulation(launch, self._layout, launch.strict)
         again = Again(launch, self._layout, first.memory.bytes)
         first.run()
-        return first, again.offered_by(verdict(first, lambda: Simulation(launch, self._layout, noting=True), seed))
+        run = verdict(first, lambda: Simulation(launch, self._layout, noting=True), seed)
+        return first, again.offered_by(run, first.scheduler.steps)
 
     def _by_turns(self, turns: tuple[Turn, ...]) -> tuple[Simulation, Run]:
         sites = Sites()

@@ -41,7 +41,7 @@ def simulate(launch: Launch, track: bool = True) -> Run:
         first.run()
         run = verdict(first, lambda: Simulation(launch, layout, noting=True), launch.seed)
         layout.download(first.memory.bytes)
-    return again.offered_by(run)
+    return again.offered_by(run, first.scheduler.steps)
 
 
 def verdict(first: Simulation, again: Callable[[], Simulation], seed: int | None) -> Run:

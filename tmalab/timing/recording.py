@@ -13,7 +13,7 @@ from __future__ import annotations
 import copy
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from types import CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
@@ -39,9 +39,13 @@ LATER = ("_lands", "_read", "_written")  # what a copy does after its issue: how
 class Recording:
     """Mixed into a simulation.
 
-    done         what each thread did, by its number in the grid
-    shared_top   bytes of shared memory that a CTA uses
+    done           what each thread did, by its number in the grid
+    shared_bytes   of shared memory that a CTA uses
+    cut            whether it ends before the run did; `unfinished`: the threads that would have done more
     """
+
+    cut = False
+    unfinished: Collection[int] = frozenset()
 
     def __init__(self, *arguments: Any, **named: Any):
         self.done: dict[int, list[Done]] = {}
@@ -166,6 +170,30 @@ class Recording:
                     break
             frame = frame.f_back
         return tuple(reversed(offsets)), line
+
+
+def beginning(most: int) -> type[Recording]:
+    """A recording that ends the run when its threads have done `most` things."""
+    return type("Recording", (RecordingTheBeginning,), {"most": most})
+
+
+class RecordingTheBeginning(Recording):
+    """See `beginning`."""
+
+    most = 0
+
+    def __init__(self, *arguments: Any, **named: Any):
+        self._recorded, self.cut = 0, False
+        super().__init__(*arguments, **named)
+
+    def _tell(self, thread: SimThread, done: Done) -> None:
+        if self._recorded == self.most:
+            if not self.cut:
+                self.unfinished = {each.number for each in self.cluster.threads if not each.exited}
+            self.cut = self.scheduler.stopping = True
+            return
+        self._recorded += 1
+        super()._tell(thread, done)
 
 
 _known: dict[int, tuple[CodeType, list[tuple[int, int]]]] = {}  # by id: a code's hash takes longer than the rest

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -46,23 +46,29 @@ class WarpProgram(NamedTuple):
     steps: list[Step]
 
 
-def programs(done: Mapping[int, Sequence[Done]], threads: int) -> list[WarpProgram]:
-    """The warps of a recording, by thread number in the grid, of CTAs with `threads` threads."""
-    lanes: dict[tuple[int, int], list[Sequence[Done]]] = defaultdict(list)
+def programs(done: Mapping[int, Sequence[Done]], threads: int, cut: Collection[int] = frozenset()) -> list[WarpProgram]:
+    """The warps of a recording, by thread number in the grid, of CTAs with `threads` threads.
+
+    `cut`: threads that would have done more. Where one of them has nothing more to do, its warp ends.
+    """
+    lanes: dict[tuple[int, int], list[tuple[Sequence[Done], bool]]] = defaultdict(list)
     for number in sorted(done):
         cta, index = divmod(number, threads)
-        lanes[cta, index // WARP].append(done[number])
-    made = [WarpProgram(*warp, together(found)) for warp, found in sorted(lanes.items())]
-    if get_stuck(made):  # some lanes of a warp wait for others, which it would let go first
-        made = [WarpProgram(*warp, together(found, waiting_last=True)) for warp, found in sorted(lanes.items())]
-    return made
+        lanes[cta, index // WARP].append((done[number], number in cut))
+
+    def made(waiting_last: bool) -> list[WarpProgram]:
+        return [WarpProgram(*warp, _together(found, waiting_last)) for warp, found in sorted(lanes.items())]
+
+    found = made(waiting_last=False)
+    return made(waiting_last=True) if get_stuck(found) else found  # some lanes wait for others, which it let go first
 
 
 class _Way:
-    """Lanes that went the same way. `places`: where, one after the other; `at`: how far they are put together."""
+    """Lanes that went the same way. `places`: where, one after the other; `at`: how far they are put together; `cut`:
+    whether they went further."""
 
-    def __init__(self, places: tuple[Place, ...], lanes: list[Sequence[Done]]):
-        self.places, self.lanes, self.at = places, lanes, 0
+    def __init__(self, places: tuple[Place, ...], cut: bool, lanes: list[Sequence[Done]]):
+        self.places, self.cut, self.lanes, self.at = places, cut, lanes, 0
         self._where: dict[Place, list[int]] = defaultdict(list)
         for number, place in enumerate(places):
             self._where[place].append(number)
@@ -80,12 +86,17 @@ class _Way:
 
 def together(lanes: Iterable[Sequence[Done]], waiting_last: bool = False) -> list[Step]:
     """The steps of a warp from those of its lanes. `waiting_last`: no lane waits while others could do something."""
+    return _together(((lane, False) for lane in lanes), waiting_last)
+
+
+def _together(lanes: Iterable[tuple[Sequence[Done], bool]], waiting_last: bool) -> list[Step]:
+    """The same; with each lane, whether it was cut."""
     alike: dict[tuple, list[Sequence[Done]]] = defaultdict(list)
-    for lane in lanes:
-        alike[tuple((done.pc, done.kind) for done in lane)].append(lane)
-    ways = [_Way(places, found) for places, found in alike.items() if places]
+    for lane, cut in lanes:
+        alike[tuple((done.pc, done.kind) for done in lane), cut].append(lane)
+    ways = [_Way(*way, found) for way, found in alike.items() if way[0]]
     steps: list[Step] = []
-    while ways:
+    while ways and not any(way.cut and way.at == len(way.places) for way in ways):
         here = ways[0].here if len(ways) == 1 else _next_of(ways, waiting_last)
         go = [way for way in ways if way.here == here]
         data = tuple(lane[way.at].data for way in go for lane in way.lanes)
@@ -93,7 +104,7 @@ def together(lanes: Iterable[Sequence[Done]], waiting_last: bool = False) -> lis
         steps.append(Step(first.pc, first.kind, first.name, data, first.line))
         for way in go:
             way.at += 1
-        ways = [way for way in ways if way.at < len(way.places)]
+        ways = [way for way in ways if way.cut or way.at < len(way.places)]
     return steps
 
 

@@ -9,7 +9,9 @@ import pytest
 from tests.tmalab.figures.runs import TILE_BYTES, loaded, stored
 from tmalab import MBarrier
 from tmalab.figures import MbarrierFigure
+from tmalab.figures.mbarrier_frames import frames_of
 from tmalab.figures.mbarrier_svg import mbarrier_table
+from tmalab.simulator.story import Story
 
 
 def counts(figure: MbarrierFigure) -> list[tuple[int, int, int]]:
@@ -108,3 +110,14 @@ def test_the_drawing_is_one_well_formed_svg_with_a_dial_for_each_event():
     assert root.get("role") == "img"
     assert sum(" rest" in (node.get("class") or "") for node in root.iter()) == 1
     assert sum((node.get("class") or "").startswith("s e") for node in root.iter()) == 8
+
+
+def test_of_a_long_life_that_ends_in_a_hang_the_end_is_drawn(monkeypatch):
+    monkeypatch.setattr("tmalab.figures.events.MOST", 3)
+    figure = MbarrierFigure(loaded(promised=2 * TILE_BYTES))
+    assert [frame.who for frame in figure.frames][-1] == "nobody"
+    assert len(figure.frames) == 4  # three events, and that nothing happens any more
+    assert figure.step == 3
+    assert "Drawn in part: 3 of" in figure.table()
+    story = Story.of(loaded(promised=2 * TILE_BYTES))
+    assert figure.frames == frames_of(story, next(iter(story.barriers)))[-4:]

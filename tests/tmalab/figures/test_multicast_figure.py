@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,8 @@ from tests.tmalab.simulator.test_multicast import launched, plain_arrive
 from tmalab import MBarrier
 from tmalab.figures import MulticastFigure
 from tmalab.figures.multicast_example import example_frames
+from tmalab.figures.multicast_frames import multicasts_of
+from tmalab.simulator.story import Story
 
 
 @pytest.mark.parametrize(("mask", "promises"), [(0b1011, 0b1011), (0b1011, 0b1111), (0b1111, 0b0001), (0, 0b0010)])
@@ -62,3 +66,20 @@ def test_a_run_without_a_multicast_is_refused_in_one_sentence():
     run, _ = launched(0, 0, promises=0)
     with pytest.raises(ValueError, match="no load into several CTAs"):
         MulticastFigure(run)
+
+
+def test_of_many_loads_some_are_drawn_and_it_says_so(monkeypatch):
+    monkeypatch.setattr("tmalab.figures.multicast.MOST_LOADS", 1)
+    run, _ = launched(0b1010, 1, promises=0b1010, seed=2)
+    story = Story.of(run)
+    first, count = multicasts_of(story, 1)
+    assert (len(first), count) == (1, 1)
+    again = replace(story, moments=[*story.moments, *(replace(m, step=m.step + 1) for m in issues(story))])
+    figure = MulticastFigure(again)
+    assert "Drawn in part: 1 of 2 loads." in figure.notes
+    assert figure.names == ["2: tiles[1], mask 0b1010"]  # told to its end, so the last
+    assert MulticastFigure(replace(again, cut=True)).names == ["1: tiles[1], mask 0b1010"]
+
+
+def issues(story):
+    return [moment for moment in story.moments if moment.what == "load"]

@@ -93,3 +93,29 @@ def test_the_drawing_hatches_what_must_not_be_overwritten():
     shown = [node for node in root.iter() if " rest" in (node.get("class") or "")]
     assert len(shown) == 1
     assert sum(node.get("class") == "f" for node in shown[0].iter()) == 1  # ring[0] is hatched at the first event
+
+
+def test_of_many_groups_under_way_the_newest_are_told_one_by_one():
+    figure = StoreFigure(stored(tiles=17))
+    groups = max((frame.groups for frame in figure.frames), key=lambda groups: (len(groups), groups))
+    assert groups[0] == "9 older groups"
+    assert [words.split(":")[0] for words in groups[1:]] == [f"group {number}" for number in range(9, 17)]
+
+
+def test_what_was_known_of_a_buffer_stays_known_however_many_stores_there_were():
+    """Against every store ever sent: a buffer is free when a wait has shown all of them to be read."""
+    figure = StoreFigure(stored(tiles=9))
+    known = {"stages[0]": set(), "stages[1]": set()}  # stores of each that no wait has shown to be read
+    committed, sent = [], []
+    for frame in figure.frames:
+        if frame.did.startswith("issues the store of "):
+            sent.append((len(committed) + len(sent), frame.did.split()[4].rstrip(",")))
+            known[sent[-1][1]].add(sent[-1][0])
+        elif frame.did.startswith("commits"):
+            committed, sent = committed + sent, []
+        elif frame.did.startswith("goes on after wait_group"):
+            newest = int(frame.did.rstrip(")").rpartition("(")[2])
+            for number, buffer in committed[: len(committed) - newest]:
+                known[buffer].discard(number)
+        for at, (name, unknown) in enumerate(known.items()):
+            assert (frame.buffers[at] in ("free", "never")) == (not unknown), (frame, name)
