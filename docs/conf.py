@@ -308,6 +308,8 @@ def throughput() -> str:
         f"nbgrader {found['nbgrader']}, tmalab {found['tmalab']}"
     )
     said = (
+        f"They took turns, {found.get('turns', 1)} each; stock nbgrader had {found['stock_submissions']} of the same "
+        "mixture. "
         f"By the clock {found['ratio']} times as many submissions, and for one second of the processor "
         f"{found['cpu_ratio']} times as many. {_cluster(found)}\n\n{where}."
     )

@@ -25,6 +25,15 @@ Argument = TensorMap | np.ndarray | int
 Clock = Callable[[], float]  # seconds; a process of its own is given the processor's, which a busy computer delays
 
 
+@dataclass(frozen=True)
+class Shape:
+    """How a kernel is launched: `grid` CTAs of `block` threads, `cluster` CTAs to a cluster."""
+
+    block: int
+    grid: int = 1
+    cluster: int = 1
+
+
 @dataclass
 class Compilation:
     """Whether a kernel compiles for sm_90a. `error` is the compiler's sentence; `checked` False: no compiler here."""
@@ -69,23 +78,18 @@ def compile_alone(source: KernelSource, arguments: Sequence[Argument]) -> Compil
 def run_alone(
     source: KernelSource,
     arguments: Sequence[Argument],
-    block: int,
+    shape: Shape,
     seed: int = 0,
     on: str = "simulator",
     limits: tuple[float, float] = PATIENCE,
-    grid: int = 1,
-    cluster: int = 1,
 ) -> Outcome:
-    """Run a kernel once, `grid` CTAs of `block` threads, on copies of the arguments, `cluster` CTAs to a cluster.
-
-    `limits` as PATIENCE (seconds).
-    """
+    """Run a kernel once, on copies of the arguments. `limits` as PATIENCE (seconds)."""
     from tmalab.simulator.trace import LENGTH
     from tmalab.simulator.watchdog import patience
 
     own = _own(arguments)
     with patience(*limits):
-        run = kernel(build(source)).run(grid, block, tuple(own), cluster, on, seed)
+        run = kernel(build(source)).run(shape.grid, shape.block, tuple(own), shape.cluster, on, seed)
     hazards = [(hazard.name, str(hazard.message)) for hazard in run.hazards]
     copied = len(run.trace) == LENGTH or any(event.what in COPIES for event in run.trace)
     clean = not (run.hazards or run.deadlock or run.fault)  # whether it compiles is a question of its own
@@ -107,49 +111,30 @@ def _under_way(trace: Sequence[Any]) -> int:
     return most
 
 
-def inputs_alone(
+def several_alone(
     source: KernelSource,
-    inputs: Sequence[Sequence[Argument]],
-    block: int,
+    runs: Sequence[tuple[Sequence[Argument], int]],
+    shape: Shape,
     seconds: float,
+    until_wrong: bool = False,
     limits: tuple[float, float] = PATIENCE,
-    grid: int = 1,
-    cluster: int = 1,
     clock: Clock = time.monotonic,
 ) -> list[Outcome]:
-    """The runs of several inputs, up to the first that does not come to its end; after `seconds` no other is begun."""
+    """Runs of arguments with seeds, up to the first that does not come to its end; after `seconds` no other is begun.
+
+    until_wrong  up to the first that is not ok
+    """
     deadline = clock() + seconds
     outcomes: list[Outcome] = []
-    for arguments in inputs:
-        if outcomes and (outcomes[-1].stopped or clock() > deadline):
+    for arguments, seed in runs:
+        outcomes.append(run_alone(source, arguments, shape, seed, limits=limits))
+        if outcomes[-1].stopped or (until_wrong and not outcomes[-1].ok) or clock() > deadline:
             break
-        outcomes.append(run_alone(source, arguments, block, limits=limits, grid=grid, cluster=cluster))
-    return outcomes
-
-
-def orders_alone(
-    source: KernelSource,
-    arguments: Sequence[Argument],
-    block: int,
-    seeds: Sequence[int],
-    seconds: float,
-    limits: tuple[float, float] = PATIENCE,
-    grid: int = 1,
-    cluster: int = 1,
-    clock: Clock = time.monotonic,
-) -> list[Outcome]:
-    """The runs of one input in several orders, up to the first that is not ok; after `seconds` no other is begun."""
-    deadline = clock() + seconds
-    outcomes: list[Outcome] = []
-    for seed in seeds:
-        if clock() > deadline or not all(outcome.ok for outcome in outcomes[-1:]):
-            break
-        outcomes.append(run_alone(source, arguments, block, seed, limits=limits, grid=grid, cluster=cluster))
     return outcomes
 
 
 def accesses_alone(
-    source: KernelSource, arguments: Sequence[Argument], block: int, limits: tuple[float, float] = PATIENCE
+    source: KernelSource, arguments: Sequence[Argument], shape: Shape, limits: tuple[float, float] = PATIENCE
 ) -> list[tuple]:
     """How a kernel's lines use memory, in a run like that of `run_alone`: for each "shared" and the fields of LineUse,
     or "global" and those of LineTraffic."""
@@ -157,25 +142,21 @@ def accesses_alone(
 
     own = _own(arguments)
     with patience(*limits):
-        run = kernel(build(source)).run(grid=1, block=block, args=tuple(own))
+        run = kernel(build(source)).run(shape.grid, shape.block, tuple(own), shape.cluster)
         used = (("shared", run.bank_conflicts.lines()), ("global", run.global_sectors.lines()))
         return [(space, *line) for space, lines in used for line in lines]
 
 
 def loads_alone(
-    source: KernelSource,
-    arguments: Sequence[Argument],
-    block: int,
-    limits: tuple[float, float] = PATIENCE,
-    grid: int = 1,
-    cluster: int = 1,
+    source: KernelSource, arguments: Sequence[Argument], shape: Shape, limits: tuple[float, float] = PATIENCE
 ) -> list[tuple[int, int]]:
     """The loads of a run like that of `run_alone`, in the order of their issue: bytes, and CTAs that they reach."""
     from tmalab.simulator.story import Story
     from tmalab.simulator.watchdog import patience
 
     with patience(*limits):
-        story = Story.of(kernel(build(source)).run(grid, block, tuple(_own(arguments)), cluster), to_the_end=True)
+        run = kernel(build(source)).run(shape.grid, shape.block, tuple(_own(arguments)), shape.cluster)
+        story = Story.of(run, to_the_end=True)
     loads, numbers = [], iter(sorted(story.copies))
     for number in numbers:
         copy = story.copies[number]

@@ -1,7 +1,8 @@
 """How many submissions a minute: this grader, each check in a process of its own, against stock `nbgrader autograde`.
 
-Both grade the same notebooks in one run, made of the checkout's lessons: a third all right, a third half, a third as
-released. Needs the checkout's `notebooks/source` and nbgrader.
+Both grade notebooks made of the checkout's lessons: a third all right, a third half, a third as released. They take
+turns, a third of ours and one lesson of stock nbgrader's, so that a computer that is slower for a while slows both.
+Needs the checkout's `notebooks/source` and nbgrader.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ from grader.sandbox.processes import cpu_seconds, descendants, proportional
 from grader.trusted import versions
 from tmalab.bootstrap import ROOT
 
-ASSIGNMENTS = 3  # lessons that submissions are made of
+ASSIGNMENTS = TURNS = 3  # lessons that submissions are made of
+LOOK = 1.0  # seconds between looks at memory; each costs some milliseconds for every process
 SHARES = (1, 2, 0)  # students who answer all, every other exercise, none
 STOCK = """
 c = get_config()
@@ -42,18 +44,30 @@ c.Execute.timeout = 120
 def measure(submissions: int, jobs: int, stock: int) -> dict[str, Any]:
     """Grade `submissions` with `jobs` workers, and the first `stock` of them with stock nbgrader; figures, by name.
 
-    Seconds are the clock's, and of the processor those of all processes. `load` is how many processes of others wanted
-    a processor when it began (the average of a minute): a busy computer slows both ways, and not by the same.
+    Seconds are the clock's, and of the processor those of all processes; the start of workers and of nbgrader's
+    commands is in them. Stock nbgrader's rate is that of its sample: a multiple of 9 is as mixed as all of them are.
+    `load` is how many processes of others wanted a processor when it began (the average of a minute): a busy computer
+    slows both ways, and not by the same.
     """
-    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+    load, stock = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0, min(stock, submissions)
     with tempfile.TemporaryDirectory() as folder:
-        made = write_submissions(Path(folder), submissions)
-        ours, memory, cpu, isolation = _ours(Path(folder) / "submitted", jobs)
-        theirs, stock_cpu, failed = _stock(Path(folder), made[:stock])
-    stock = min(stock, submissions)
+        sample = write_submissions(Path(folder) / "stock", stock)
+        _prepare(Path(folder) / "stock")
+        turns = []
+        for turn in range(TURNS):
+            mine = Path(folder) / f"turn-{turn}"
+            write_submissions(mine, submissions, turn)
+            turns.append((*_ours(mine / "submitted", jobs), *_stock(Path(folder) / "stock", sample, turn)))
+        failed = sum(
+            not list((Path(folder) / "stock/autograded" / student / name).glob("*")) for student, name in sample
+        )
+    all_ours, memories, cpus, levels, all_theirs, stock_cpus = zip(*turns, strict=True)
+    ours, theirs, cpu, stock_cpu = map(sum, (all_ours, all_theirs, cpus, stock_cpus))
+    memory, isolation = max(memories), " ".join(sorted(set(levels)))
     return {
         "submissions": submissions,
-        "assignments": len({assignment for _, assignment in made}),
+        "assignments": len({assignment for _, assignment in sample}),
+        "turns": TURNS,
         "jobs": jobs,
         "isolation": isolation,
         "seconds": round(ours, 1),
@@ -86,9 +100,14 @@ def _processor() -> str:
     return platform.processor()
 
 
-def write_submissions(folder: Path, how_many: int) -> list[tuple[str, str]]:
-    """`submitted/STUDENT/ASSIGNMENT/NAME.ipynb`, as nbgrader keeps them; the pairs of student and assignment."""
+def write_submissions(folder: Path, how_many: int, turn: int | None = None) -> list[tuple[str, str]]:
+    """`submitted/STUDENT/ASSIGNMENT/NAME.ipynb`, as nbgrader keeps them; the pairs of student and assignment.
+
+    `turn`: only that third of them.
+    """
     made = list(islice(_submissions(), how_many))
+    if turn is not None:
+        made = made[turn * how_many // TURNS : (turn + 1) * how_many // TURNS]
     for student, assignment, name, notebook in made:
         path = folder / "submitted" / student / assignment / name
         path.parent.mkdir(parents=True)
@@ -129,7 +148,7 @@ def _ours(folder: Path, jobs: int) -> tuple[float, int, float, str]:
     before = time.process_time()
 
     def watch() -> None:
-        while not over.wait(0.2):
+        while not over.wait(LOOK):
             others = descendants(os.getpid())
             peak[0] = max(peak[0], sum(map(proportional, [os.getpid(), *others])))
             cpu[0] = max(cpu[0], sum(map(cpu_seconds, others)))
@@ -147,32 +166,26 @@ def _ours(folder: Path, jobs: int) -> tuple[float, int, float, str]:
     return seconds, peak[0], cpu[0] + own, next(iter(outcomes.values()))["report"]["isolation"]
 
 
-def _stock(folder: Path, made: list[tuple[str, str]]) -> tuple[float, float, int]:
-    """Seconds, and those of the processor, that `nbgrader autograde` takes for these submissions, without what it
-    prepares before.
-
-    And how many it could not grade: a cell that takes too long on this computer ends a submission.
-    """
+def _prepare(folder: Path) -> None:
+    """A course of stock nbgrader's, its assignments released."""
     (folder / "nbgrader_config.py").write_text(STOCK, "utf-8")
     (folder / "source").symlink_to(ROOT / "notebooks" / "source", target_is_directory=True)
-    students: dict[str, list[str]] = {}
-    for student, assignment in made:
-        students.setdefault(assignment, []).append(student)
-    seconds = cpu = 0.0
-    for assignment, names in students.items():
+    for assignment in with_kernels()[:ASSIGNMENTS]:
         _nbgrader(folder, "generate_assignment", assignment).check_returncode()
-        began, before = time.monotonic(), os.times()
-        _nbgrader(folder, "autograde", assignment, f"--CourseDirectory.student_id_exclude={_others(folder, names)}")
-        seconds, after = seconds + time.monotonic() - began, os.times()
-        cpu += sum(after[2:4]) - sum(before[2:4])  # of children
-    failed = sum(
-        not list((folder / "autograded" / student / assignment).glob("*.ipynb")) for student, assignment in made
-    )
-    return seconds, cpu, failed
 
 
-def _others(folder: Path, names: list[str]) -> str:
-    return ",".join(sorted({path.name for path in (folder / "submitted").iterdir()} - set(names)))
+def _stock(folder: Path, sample: list[tuple[str, str]], turn: int) -> tuple[float, float]:
+    """Seconds, and those of the processor, that `nbgrader autograde` takes for one assignment's submissions.
+
+    A cell that takes too long on this computer ends a submission, which then has no file among the autograded ones.
+    """
+    assignment = with_kernels()[turn]
+    if assignment not in {name for _, name in sample}:
+        return 0.0, 0.0
+    began, before = time.monotonic(), os.times()
+    _nbgrader(folder, "autograde", assignment)
+    seconds, after = time.monotonic() - began, os.times()
+    return seconds, sum(after[2:4]) - sum(before[2:4])  # of children
 
 
 def _nbgrader(folder: Path, *arguments: str) -> subprocess.CompletedProcess:

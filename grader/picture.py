@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 from xml.etree import ElementTree
 
-from grader.alone import Argument, _own, build
+from grader.alone import Argument, Shape, _own, build
 from grader.limits import Failed
 from grader.source import KernelSource
 from tmalab import kernel
@@ -39,19 +39,15 @@ class WrongRun:
 
     source: KernelSource
     arguments: Sequence[Argument]
-    block: int
+    shape: Shape
     seed: int
-    grid: int
-    cluster: int
 
 
 def drawn(run: WrongRun, sandbox: Any, limits: tuple[float, float]) -> str:
     """The figure of a run, drawn in a sandbox; empty where nothing can be shown."""
-    request = {name: getattr(run, name) for name in ("block", "seed", "grid", "cluster")}
+    request = {"source": asdict(run.source), "shape": asdict(run.shape), "arguments": list(run.arguments)}
     try:
-        found = sandbox.ask(
-            "figure", source=asdict(run.source), arguments=list(run.arguments), limits_of_run=limits, **request
-        )
+        found = sandbox.ask("figure", **request, seed=run.seed, patience=limits)
     except Failed:
         return ""
     return safe(found) if type(found) is str else ""
@@ -63,8 +59,8 @@ def draw_alone(run: WrongRun, limits: tuple[float, float]) -> str:
     from tmalab.simulator.watchdog import patience
 
     with patience(*limits):
-        args = tuple(_own(run.arguments))
-        done = kernel(build(run.source)).run(run.grid, run.block, args, run.cluster, seed=run.seed)
+        args, shape = tuple(_own(run.arguments)), run.shape
+        done = kernel(build(run.source)).run(shape.grid, shape.block, args, shape.cluster, seed=run.seed)
         try:
             return figure_of(done).svg()
         except ValueError:  # nothing of the run can be shown

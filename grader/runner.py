@@ -14,12 +14,12 @@ from grader.alone import (
     Argument,
     Compilation,
     Outcome,
+    Shape,
     accesses_alone,
     compile_alone,
-    inputs_alone,
     loads_alone,
-    orders_alone,
     run_alone,
+    several_alone,
 )
 from grader.recorded import hopper_here
 from grader.source import KernelSource, take_source
@@ -29,7 +29,7 @@ class Runner(Protocol):
     """What judges need.
 
     `patience` stretches their limits of time by the clock: a notebook answers soon, a grade must be the same on a busy
-    computer. `inputs` and `orders` take seconds of a notebook, and stretch them themselves.
+    computer. `several` takes seconds of a notebook, and stretches them itself.
     `discreet`: whether inputs that the notebook does not show, or what an answer made of them, stay out of messages.
     `live`: whether kernels may be launched on this computer's GPU.
     """
@@ -50,43 +50,29 @@ class Runner(Protocol):
         self,
         source: KernelSource,
         arguments: Sequence[Argument],
-        block: int,
+        shape: Shape,
         seed: int = 0,
         on: str = "simulator",
-        grid: int = 1,
-        cluster: int = 1,
     ) -> Outcome:
-        """Run once, `grid` CTAs of `block` threads, `cluster` CTAs to a cluster."""
+        """Run once."""
 
-    def inputs(
+    def several(
         self,
         source: KernelSource,
-        inputs: Sequence[Sequence[Argument]],
-        block: int,
+        runs: Sequence[tuple[Sequence[Argument], int]],
+        shape: Shape,
         seconds: float,
-        grid: int = 1,
-        cluster: int = 1,
+        until_wrong: bool = False,
     ) -> list[Outcome]:
-        """Run several inputs, up to the first that does not come to its end; begin no other after `seconds`."""
+        """Runs of arguments with seeds, up to the first that does not come to its end, or, `until_wrong`, is not ok.
 
-    def orders(
-        self,
-        source: KernelSource,
-        arguments: Sequence[Argument],
-        block: int,
-        seeds: Sequence[int],
-        seconds: float,
-        grid: int = 1,
-        cluster: int = 1,
-    ) -> list[Outcome]:
-        """Run one input in several orders, up to the first that is not ok; begin no other after `seconds`."""
+        No other is begun after `seconds`.
+        """
 
-    def accesses(self, source: KernelSource, arguments: Sequence[Argument], block: int) -> list[tuple]:
+    def accesses(self, source: KernelSource, arguments: Sequence[Argument], shape: Shape) -> list[tuple]:
         """What a run's lines ask of memory: for each the fields of grader.judges.banks.Line."""
 
-    def loads(
-        self, source: KernelSource, arguments: Sequence[Argument], block: int, grid: int = 1, cluster: int = 1
-    ) -> list[tuple[int, int]]:
+    def loads(self, source: KernelSource, arguments: Sequence[Argument], shape: Shape) -> list[tuple[int, int]]:
         """The loads of a run: bytes, and CTAs that they reach."""
 
 
@@ -102,51 +88,11 @@ class Here:
     def source(self, answer: object) -> KernelSource:
         return take_source(answer)
 
-    def compile(self, source: KernelSource, arguments: Sequence[Argument]) -> Compilation:
-        return compile_alone(source, arguments)
-
-    def run(
-        self,
-        source: KernelSource,
-        arguments: Sequence[Argument],
-        block: int,
-        seed: int = 0,
-        on: str = "simulator",
-        grid: int = 1,
-        cluster: int = 1,
-    ) -> Outcome:
-        return run_alone(source, arguments, block, seed, on, grid=grid, cluster=cluster)
-
-    def inputs(
-        self,
-        source: KernelSource,
-        inputs: Sequence[Sequence[Argument]],
-        block: int,
-        seconds: float,
-        grid: int = 1,
-        cluster: int = 1,
-    ) -> list[Outcome]:
-        return inputs_alone(source, inputs, block, seconds, grid=grid, cluster=cluster)
-
-    def orders(
-        self,
-        source: KernelSource,
-        arguments: Sequence[Argument],
-        block: int,
-        seeds: Sequence[int],
-        seconds: float,
-        grid: int = 1,
-        cluster: int = 1,
-    ) -> list[Outcome]:
-        return orders_alone(source, arguments, block, seeds, seconds, grid=grid, cluster=cluster)
-
-    def accesses(self, source: KernelSource, arguments: Sequence[Argument], block: int) -> list[tuple]:
-        return accesses_alone(source, arguments, block)
-
-    def loads(
-        self, source: KernelSource, arguments: Sequence[Argument], block: int, grid: int = 1, cluster: int = 1
-    ) -> list[tuple[int, int]]:
-        return loads_alone(source, arguments, block, grid=grid, cluster=cluster)
+    compile = staticmethod(compile_alone)
+    run = staticmethod(run_alone)
+    several = staticmethod(several_alone)
+    accesses = staticmethod(accesses_alone)
+    loads = staticmethod(loads_alone)
 
 
 _current: ContextVar[Runner] = ContextVar("runner", default=Here())  # noqa: B039  it holds nothing

@@ -58,7 +58,7 @@ def judge_banks(source: KernelSource, arguments: Sequence[Argument], task: Kerne
     points = task.points["banks"]
     if not right_bytes:
         return wrong("banks", points, text("kernel.banks-of-wrong-bytes"), "bytes-first")
-    lines = [Line(*line) for line in current().accesses(source, arguments, task.block)]
+    lines = [Line(*line) for line in current().accesses(source, arguments, task.shape)]
     shared = [line for line in lines if line.space == "shared"]
     written = [line for line in lines if line.space == "global" and line.kind == "write"]
     if not shared or not written:

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from grader.alone import Argument, Compilation, Outcome
+from grader.alone import Argument, Compilation, Outcome, Shape
 from grader.exercise import Finding, evidence, right, wrong
 from grader.judges.banks import BankTask, judge_banks
 from grader.judges.traffic import judge_traffic
@@ -76,6 +76,11 @@ class KernelTask:
     recorded: bool = True  # whether its copies are among the recordings; where they can't be, none are looked for
     ahead: int = 0  # copies that must be under way at once with the public input; 0: that is no part of the check
 
+    @property
+    def shape(self) -> Shape:
+        """The launch."""
+        return Shape(self.block, self.grid, self.cluster)
+
 
 def judge_kernel(answer: object, task: KernelTask, seed: int) -> list[Finding]:
     """The parts compiles, bytes, banks, traffic, order, hardware. Nothing runs that does not compile or copy."""
@@ -91,8 +96,8 @@ def judge_kernel(answer: object, task: KernelTask, seed: int) -> list[Finding]:
     compiles = _judge_compilation(compilation, task.points["compiles"])
     if compiles.cause:
         return [compiles, *_refuse(task, "", compiles.cause)[1:]]
-    shape = task.grid, task.cluster
-    outcomes = current().inputs(source, [case.arguments for case in cases], task.block, INPUT_SECONDS, *shape)
+    runs = [(case.arguments, 0) for case in cases]
+    outcomes = current().several(source, runs, task.shape, INPUT_SECONDS)
     unjudged = task.points["compiles"] - compiles.maximum  # counts with the bytes, where nothing can compile
     moved = _judge_bytes(source, cases, outcomes, task, task.points["bytes"] + unjudged)
     order = _judge_order(source, cases, outcomes, task)
@@ -138,7 +143,7 @@ def _judge_bytes(
             cause = _mistake(cases, outcomes) if outcome.ok else _names(outcome)[0]
             hidden = current().discreet and case is not cases[0]
             message = text("kernel.bytes-wrong-elsewhere") if hidden else _difference(case, outcome)
-            run = WrongRun(source, case.arguments, task.block, 0, task.grid, task.cluster)
+            run = WrongRun(source, case.arguments, task.shape, 0)
             return wrong("bytes", points, message, cause, shown=None if hidden or outcome.stopped else run)
     if len(outcomes) < len(cases):
         message = text("kernel.bytes-slow", input=cases[0].name)
@@ -178,8 +183,8 @@ def _judge_order(source: KernelSource, cases: Sequence[Case], outcomes: Sequence
     if all(run.ok and not run.copied for run in runs):
         return wrong("order", points, text("kernel.nothing-to-order"), "no-copy")
     if all(run.ok for run in runs) and len(runs) == len(cases):
-        shape = task.grid, task.cluster
-        runs += current().orders(source, cases[0].arguments, task.block, range(1, SEEDS), SECONDS, *shape)
+        others = [(cases[0].arguments, seed) for seed in range(1, SEEDS)]
+        runs += current().several(source, others, task.shape, SECONDS, until_wrong=True)
     number, bad = next(((i, run) for i, run in enumerate(runs, 1) if not run.ok), (0, None))
     if bad is None:
         return right("order", points, text("kernel.order-right", orders=len(runs)))
@@ -198,7 +203,7 @@ def _hangs(outcome: Outcome) -> bool:
 def _to_show(source: KernelSource, cases: Sequence[Case], place: int, inputs: int, task: KernelTask) -> WrongRun:
     """A run by its place: first one for each input, then the public input with seeds 1, 2, and so on."""
     case, seed = (cases[place], 0) if place < inputs else (cases[0], place - inputs + 1)
-    return WrongRun(source, case.arguments, task.block, seed, task.grid, task.cluster)
+    return WrongRun(source, case.arguments, task.shape, seed)
 
 
 def _judge_ahead(outcome: Outcome, task: KernelTask, stores: bool = False) -> Finding:
@@ -236,7 +241,7 @@ def _hardware(source: KernelSource, case: Case, task: KernelTask, clean: bool) -
 
 def _live(source: KernelSource, case: Case, task: KernelTask) -> Finding:
     try:
-        outcome = current().run(source, case.arguments, task.block, on="gpu", grid=task.grid, cluster=task.cluster)
+        outcome = current().run(source, case.arguments, task.shape, on="gpu")
     except RuntimeError as error:  # the GPU is lost or busy: no fault of the kernel
         return evidence("hardware", str(error))
     if outcome.stopped:
@@ -275,6 +280,6 @@ def _stores_against_recording(source: KernelSource, case: Case, task: KernelTask
 
 
 def _compared(source: KernelSource, arguments: Sequence[Argument], recorded: Seen, task: KernelTask) -> Finding:
-    outcome = current().run(source, arguments, task.block, grid=task.grid, cluster=task.cluster)
+    outcome = current().run(source, arguments, task.shape)
     message = recorded.says(outcome.arrays[-1]) + "; " + text("recorded.no-gpu")
     return evidence("hardware", message, recorded.same(outcome.arrays[-1]))

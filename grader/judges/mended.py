@@ -53,7 +53,7 @@ def _why_not(kernel: object, task: KernelTask, seed: int) -> str:
 def _why_not_right(source: KernelSource, task: KernelTask, seed: int) -> str:
     public, *hidden = task.cases(seed)
     for case in (public, *hidden):
-        outcome = current().run(source, case.arguments, task.block, grid=task.grid, cluster=task.cluster)
+        outcome = current().run(source, case.arguments, task.shape)
         told = case is public or not current().discreet
         if not outcome.ok:
             return text(
@@ -67,6 +67,7 @@ def _why_not_right(source: KernelSource, task: KernelTask, seed: int) -> str:
 
 
 def _why_not_in_order(source: KernelSource, case: Case, task: KernelTask) -> str:
-    shape = task.block, range(1, ORDERS), SECONDS, task.grid, task.cluster
-    bad = next((run for run in current().orders(source, case.arguments, *shape) if not run.ok), None)
+    others = [(case.arguments, seed) for seed in range(1, ORDERS)]
+    runs = current().several(source, others, task.shape, SECONDS, until_wrong=True)
+    bad = next((run for run in runs if not run.ok), None)
     return text("mended.hazards", input=case.name, names=", ".join(dict.fromkeys(_names(bad)))) if bad else ""

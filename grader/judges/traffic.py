@@ -22,7 +22,7 @@ def judge_traffic(source: KernelSource, case: Case, task: KernelTask, right_byte
     points, most = task.points["traffic"], task.traffic(case)
     if not right_bytes:
         return wrong("traffic", points, text("kernel.traffic-of-wrong-bytes"), "bytes-first")
-    loads = current().loads(source, case.arguments, task.block, task.grid, task.cluster)
+    loads = current().loads(source, case.arguments, task.shape)
     read, landed = sum(count for count, _ in loads), sum(count * reached for count, reached in loads)
     words = {"read": read, "landed": landed, "most": most, "count": len(loads)}
     if read > most:

@@ -49,13 +49,32 @@ REFUSED = {  # numbers on x86_64 and aarch64
     "io_uring_setup": (425, 425),
     "clone3": (435, 435),  # its flags can't be seen here; the C library then takes clone
 }
-OUTSIDE_A_PID_NAMESPACE = {"kill": (62, 129), "pidfd_send_signal": (424, 424), "prlimit64": (302, 261)}
-SOCKET, CLONE = (41, 198), (56, 220)
-AF_UNIX = 1
+OUTSIDE_A_PID_NAMESPACE = {  # what reaches other processes of the same account, such as the one that watches
+    "kill": (62, 129),
+    "tkill": (200, 130),
+    "rt_sigqueueinfo": (129, 138),
+    "rt_tgsigqueueinfo": (297, 240),
+    "pidfd_send_signal": (424, 424),
+    "prlimit64": (302, 261),
+    "setpriority": (141, 140),
+    "ioprio_set": (251, 30),
+    "sched_setparam": (142, 118),
+    "sched_setscheduler": (144, 119),
+    "sched_setaffinity": (203, 122),
+    "sched_setattr": (314, 274),
+    "migrate_pages": (256, 238),
+    "move_pages": (279, 239),
+    "process_madvise": (440, 440),
+    "process_mrelease": (448, 448),
+}
+SOCKET, CLONE, TGKILL, FCNTL = (41, 198), (56, 220), (234, 131), (72, 25)
+SETRLIMIT, PRLIMIT = (160, 164), (302, 261)
+AF_UNIX, RLIMIT_CPU, SIGKILL = 1, 0, 9
+SENDS_SIGNALS = (8, 10, 15)  # F_SETOWN, F_SETSIG, F_SETOWN_EX: a descriptor that sends any signal to any process
 
 BPF_LOAD, BPF_EQUAL, BPF_ANY_BIT, BPF_RETURN = 0x20, 0x15, 0x45, 0x06
-ALLOW, KILL = 0x7FFF0000, 0x80000000
-ARGUMENT_0 = 16  # offset in seccomp_data; the lower half, as both machines are little-endian
+ALLOW, KILL, REFUSE = 0x7FFF0000, 0x80000000, 0x00050000 | errno.EPERM
+ARGUMENTS = (16, 24, 32)  # offsets in seccomp_data; the lower halves, as both machines are little-endian
 
 
 def _libc() -> ctypes.CDLL:
@@ -110,7 +129,7 @@ def fewer_calls(namespaced: bool) -> bool:
     """Refuse system calls from now on; False where this machine's numbers are not known."""
     if not sys.platform.startswith("linux") or platform.machine() not in MACHINES:
         return False
-    program = _filter(*MACHINES[platform.machine()], namespaced)
+    program = _filter(*MACHINES[platform.machine()], namespaced, os.getpid())
     code = ctypes.create_string_buffer(program)
     pointer = ctypes.create_string_buffer(struct.pack("=HxxxxxxQ", len(program) // 8, ctypes.addressof(code)))
     libc = _libc()
@@ -119,25 +138,34 @@ def fewer_calls(namespaced: bool) -> bool:
     return True
 
 
-def _filter(architecture: int, column: int, namespaced: bool) -> bytes:
-    """The filter as the kernel reads it: instructions of 8 bytes."""
-    refuse = 0x00050000 | errno.EPERM
+def _filter(architecture: int, column: int, namespaced: bool, process: int) -> bytes:
+    """The filter as the kernel reads it: instructions of 8 bytes.
+
+    `process` may signal its own threads, but not end itself by SIGKILL, nor bring its limit of time forward: that a
+    task died of this signal then says that the system ended it.
+    """
     lines = [(BPF_LOAD, 0, 0, 4), (BPF_EQUAL, 1, 0, architecture), (BPF_RETURN, 0, 0, KILL), (BPF_LOAD, 0, 0, 0)]
     if column == 0:
         lines += [(0x35, 0, 1, 0x40000000), (BPF_RETURN, 0, 0, KILL)]  # x32's second set of numbers
     for name, numbers in (REFUSED if namespaced else REFUSED | OUTSIDE_A_PID_NAMESPACE).items():
-        answer = 0x00050000 | errno.ENOSYS if name == "clone3" else refuse
+        answer = 0x00050000 | errno.ENOSYS if name == "clone3" else REFUSE
         lines += [(BPF_EQUAL, 0, 1, numbers[column]), (BPF_RETURN, 0, 0, answer)]
-    lines += [
-        (BPF_EQUAL, 0, 4, SOCKET[column]),  # only to processes of this computer
-        (BPF_LOAD, 0, 0, ARGUMENT_0),
-        (BPF_EQUAL, 0, 1, AF_UNIX),
-        (BPF_RETURN, 0, 0, ALLOW),
-        (BPF_RETURN, 0, 0, refuse),
-        (BPF_EQUAL, 0, 3, CLONE[column]),
-        (BPF_LOAD, 0, 0, ARGUMENT_0),
-        (BPF_ANY_BIT, 0, 1, CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC),
-        (BPF_RETURN, 0, 0, refuse),
-        (BPF_RETURN, 0, 0, ALLOW),
-    ]
-    return b"".join(struct.pack("=HBBI", *line) for line in lines)
+    new_namespaces = CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC
+    lines += _one_call(SOCKET[column], (0, BPF_EQUAL, AF_UNIX, True))  # only to processes of this computer
+    lines += _one_call(CLONE[column], (0, BPF_ANY_BIT, new_namespaces, False))
+    lines += _one_call(FCNTL[column], *((1, BPF_EQUAL, command, False) for command in SENDS_SIGNALS))
+    lines += _one_call(SETRLIMIT[column], (0, BPF_EQUAL, RLIMIT_CPU, False))
+    if namespaced:
+        lines += _one_call(PRLIMIT[column], (1, BPF_EQUAL, RLIMIT_CPU, False))
+    else:
+        lines += _one_call(TGKILL[column], (2, BPF_EQUAL, SIGKILL, False), (0, BPF_EQUAL, process, True))
+    return b"".join(struct.pack("=HBBI", *line) for line in [*lines, (BPF_RETURN, 0, 0, ALLOW)])
+
+
+def _one_call(number: int, *tests: tuple[int, int, int, bool]) -> list[tuple[int, int, int, int]]:
+    """A call whose arguments decide, by tests: its place, how it is compared, with what, whether it must be so."""
+    lines = []
+    for place, compare, value, wanted in tests:
+        skip = (1, 0) if wanted else (0, 1)
+        lines += [(BPF_LOAD, 0, 0, ARGUMENTS[place]), (compare, *skip, value), (BPF_RETURN, 0, 0, REFUSE)]
+    return [(BPF_EQUAL, 0, len(lines) + 1, number), *lines, (BPF_RETURN, 0, 0, ALLOW)]

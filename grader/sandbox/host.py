@@ -20,15 +20,14 @@ from typing import Any
 
 from grader.limits import Failed, HostFault
 from grader.memory import pickled
-from grader.sandbox import wire
+from grader.sandbox import endings, wire
 from grader.sandbox.level import Level, environment, levels, python_command
-from grader.sandbox.limits import MIB, Limits
+from grader.sandbox.limits import Limits
 from grader.sandbox.once import Pipes
 from grader.texts import text
 
 START = 300.0  # seconds that a warm process may take to start on a busy computer; one that can not start says so soon
 USUAL = Limits()
-AT_FAULT = ("start", "lost")  # endings that are the computer's doing
 GRACE = 5.0  # seconds beyond a task's own limit until the whole sandbox is given up
 
 
@@ -179,16 +178,16 @@ class Sandbox:
         return ending
 
     def _told_ending(self, connection: Connection) -> dict[str, Any]:
-        """How a task ended, from the warm process, which is told to end it if it has not."""
+        """How a task ended, from the warm process, which is told to end it if it has not, or that it is ending."""
         if not select.select([self._control], [], [], 0)[0]:
             with contextlib.suppress(OSError):
-                self._control.send(b'"stop"')
+                self._control.send(b'"over"' if connection.is_over else b'"stop"')
         self._control.settimeout(START)  # it was told, and has only to end the task
         try:
             return json.loads(self._control.recv(1 << 16))
         except (OSError, ValueError):
             self._kill()
-            return {"reason": "lost", "words": self._last_words()}
+            return {"reason": endings.LOST, "words": self._last_words()}
 
 
 class Connection:
@@ -198,6 +197,7 @@ class Connection:
         self._sandbox, self._stream, self.limits = sandbox, stream, limits
         self._ending: dict[str, Any] | None = None
         self._left = limits.record
+        self.is_over = False  # whether the task has left its end
         self._stream.settimeout(limits.longest + GRACE)
 
     def say_first(self, task: str, request: dict[str, Any]) -> None:
@@ -215,9 +215,10 @@ class Connection:
         """The next record, within the task's limits. Raises Failed, or HostFault where nobody looked after the task."""
         try:
             return wire.receive(self._read, self._left)
-        except (EOFError, OSError):
+        except (EOFError, OSError) as error:
+            late, self.is_over = isinstance(error, TimeoutError), not isinstance(error, TimeoutError)
             ending = self.close()
-            raise self._failure(ending) from None
+            raise endings.failure({**ending, "reason": endings.WALL} if late else ending, self.limits) from None
         except wire.Malformed:
             self.close()
             raise Failed("malformed", text("sandbox.malformed")) from None
@@ -240,7 +241,7 @@ class Connection:
     def close(self) -> dict[str, Any]:
         """End the task, if it has not ended; how it did."""
         if self._ending is None:
-            self._stream.close()
+            self._stream.close(self.is_over) if isinstance(self._stream, Pipes) else self._stream.close()
             self._ending = self._sandbox._ended(self)
         return self._ending
 
@@ -252,14 +253,3 @@ class Connection:
         piece = self._stream.recv(count)
         self._left -= len(piece)
         return piece
-
-    def _failure(self, ending: dict[str, Any]) -> Failed | HostFault:
-        limits = self.limits
-        if ending["reason"] in AT_FAULT:
-            return HostFault(text(f"sandbox.{ending['reason']}", reason=ending.get("words") or "?"))
-        if ending["reason"] == "time" or ending.get("cpu", 0) > 0.9 * limits.cpu:
-            seconds = limits.cpu if ending.get("cpu", 0) > 0.9 * limits.cpu else limits.wall
-            return Failed("time", text("sandbox.time", seconds=seconds), seconds)
-        if ending["reason"] == "memory":
-            return Failed("memory", text("sandbox.memory", mebibytes=limits.memory // MIB))
-        return Failed("crashed", text("sandbox.crashed"))

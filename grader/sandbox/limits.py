@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 MIB = 1 << 20
+SPARE = 2  # seconds of the processor between the kernel's signal that time is up and its last one
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,6 @@ class Limits:
 
         wanted = {
             "RLIMIT_NPROC": 0 if "processes" in but else self.processes,
-            "RLIMIT_CPU": self.cpu,
             "RLIMIT_AS": self.address_space,
             "RLIMIT_NOFILE": self.files,
             "RLIMIT_FSIZE": self.file_size,
@@ -41,13 +42,12 @@ class Limits:
             "RLIMIT_MSGQUEUE": 0,
             "RLIMIT_MEMLOCK": 0,
         }
-        for name, value in wanted.items():
+        pairs = {name: (value, value) for name, value in wanted.items() if value or name != "RLIMIT_NPROC"}
+        pairs["RLIMIT_CPU"] = self.cpu, self.cpu + SPARE  # first SIGXCPU, which says why; SIGKILL would not
+        for name, pair in pairs.items():
             kind = getattr(resource, name, None)
-            if kind is None or (name == "RLIMIT_NPROC" and not value):
+            if kind is None:
                 continue
             hard = resource.getrlimit(kind)[1]
-            value = value if hard == resource.RLIM_INFINITY else min(value, hard)
-            try:
-                resource.setrlimit(kind, (value, value))
-            except (ValueError, OSError):  # macOS has no limit of address space
-                continue
+            with contextlib.suppress(ValueError, OSError):  # macOS has no limit of address space
+                resource.setrlimit(kind, pair if hard == resource.RLIM_INFINITY else tuple(min(v, hard) for v in pair))

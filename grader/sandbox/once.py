@@ -13,10 +13,11 @@ import threading
 import time
 from typing import Any
 
+from grader.sandbox import endings
 from grader.sandbox.level import environment, python_command
 from grader.sandbox.limits import Limits
 
-OUT_OF_TIME = (-9, -24)  # POSIX: killed at the limit of the processor's time
+SETTLE = 5.0  # seconds that a task may take to end once it has closed its output
 
 
 class Pipes:
@@ -31,13 +32,13 @@ class Pipes:
             env=environment(),
             bufsize=0,
         )
-        self._began, self._late = time.monotonic(), False
+        self._limits, self._began, self._late, self._stopped = limits, time.monotonic(), False, False
         self._timer = threading.Timer(limits.wall, self._end)
         self._timer.daemon = True
         self._timer.start()
 
     def _end(self) -> None:
-        self._late = self._process.poll() is None
+        self._late = True
         self._process.kill()
 
     def settimeout(self, seconds: float) -> None:
@@ -58,18 +59,24 @@ class Pipes:
         with contextlib.suppress(OSError):
             self._process.stdin.close()
 
-    def close(self) -> None:
-        self._timer.cancel()
+    def close(self, is_over: bool = False) -> None:
+        """End the task; one that is over ends by itself."""
         self.shutdown(0)
         assert self._process.stdout is not None
-        self._late |= self._process.poll() in OUT_OF_TIME
+        if is_over:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(SETTLE)
+        self._timer.cancel()
+        self._stopped = self._process.poll() is None and not self._late
         self._process.kill()
         self._process.wait()
         self._process.stdout.close()
 
     def ending(self) -> dict[str, Any]:
         """How the task ended, after close()."""
-        reason = "time" if self._late else "exit" if self._process.returncode == 0 else "died"
+        act = endings.STOPPED if self._stopped else endings.WALL if self._late and self._process.returncode else ""
+        reason = endings.reason_of(act, self._process.returncode, self._limits)
+        reason = endings.DIED if reason == endings.KILLED else reason  # here a task can do that to itself
         return {"reason": reason, "seconds": round(time.monotonic() - self._began, 4)}
 
 

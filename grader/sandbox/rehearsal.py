@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import cuda
 
-from grader.alone import compile_alone, run_alone
+from grader.alone import Shape, compile_alone, run_alone
 from grader.source import take_source
 from tmalab import Swizzle, TensorMap, kernel, ptx
 
@@ -36,4 +36,4 @@ def rehearse() -> None:
     tensor_map = TensorMap.from_array(np.zeros((8, 128), np.float16), (ROWS, COLS), swizzle=Swizzle.B128)
     arguments = [tensor_map, 0, 0, np.zeros((ROWS, COLS), np.float16)]
     compile_alone(source, arguments)
-    run_alone(source, arguments, 32)
+    run_alone(source, arguments, Shape(32))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.alone import PATIENCE, Argument, Compilation, Outcome, arrays_in
+from grader.alone import PATIENCE, Argument, Compilation, Outcome, Shape, arrays_in
 from grader.limits import Failed
 from grader.sandbox.exported import Remote
 from grader.sandbox.host import Sandbox
@@ -55,90 +55,67 @@ class InSandbox:
         self,
         source: KernelSource,
         arguments: Sequence[Argument],
-        block: int,
+        shape: Shape,
         seed: int = 0,
         on: str = "simulator",
-        grid: int = 1,
-        cluster: int = 1,
     ) -> Outcome:
-        request = {"source": asdict(source), "arguments": list(arguments), "block": block, "seed": seed}
-        request |= {"grid": grid, "cluster": cluster}
+        request = {"arguments": list(arguments), "seed": seed, "on": on}
         try:
             if on == "gpu":
                 with Sandbox("process", ON_GPU) as plain:
-                    record = plain.ask("run", **request, limits_of_run=self._limits, on=on)
+                    record = self._ask("run", source, shape, plain, **request)
             else:
-                record = self._sandbox.ask("run", **request, limits_of_run=self._limits, on=on)
+                record = self._ask("run", source, shape, **request)
         except Failed as failed:
             return _none(arguments, failed)
         return _outcome(record, arguments)
 
-    def inputs(
+    def several(
         self,
         source: KernelSource,
-        inputs: Sequence[Sequence[Argument]],
-        block: int,
+        runs: Sequence[tuple[Sequence[Argument], int]],
+        shape: Shape,
         seconds: float,
-        grid: int = 1,
-        cluster: int = 1,
+        until_wrong: bool = False,
     ) -> list[Outcome]:
-        request = {"source": asdict(source), "inputs": [list(arguments) for arguments in inputs], "block": block}
-        request |= {"seconds": STRETCH * seconds, "grid": grid, "cluster": cluster}
+        request = {"runs": [(list(arguments), seed) for arguments, seed in runs], "until_wrong": until_wrong}
         try:
-            records = self._sandbox.ask("inputs", **request, limits_of_run=self._limits)
+            records = self._ask("several", source, shape, **request, seconds=STRETCH * seconds)
         except Failed:
-            return self._one_by_one(source, inputs, block, grid, cluster)
-        if type(records) is not list or not 0 < len(records) <= len(inputs):
+            return self._one_by_one(source, runs, shape, until_wrong)
+        if type(records) is not list or not 0 < len(records) <= len(runs):
             raise _malformed()
-        return [_outcome(record, arguments) for record, arguments in zip(records, inputs, strict=False)]
+        return [_outcome(record, arguments) for record, (arguments, _) in zip(records, runs, strict=False)]
 
     def _one_by_one(
-        self, source: KernelSource, inputs: Sequence[Sequence[Argument]], block: int, grid: int, cluster: int
+        self, source: KernelSource, runs: Sequence[tuple[Sequence[Argument], int]], shape: Shape, until_wrong: bool
     ) -> list[Outcome]:
-        """Each input in a process of its own, to see which one its process does not survive."""
+        """Each run in a process of its own, to see which one its process does not survive."""
         outcomes: list[Outcome] = []
-        for arguments in inputs:
-            outcomes.append(self.run(source, arguments, block, grid=grid, cluster=cluster))
-            if outcomes[-1].stopped:
+        for arguments, seed in runs:
+            outcomes.append(self.run(source, arguments, shape, seed))
+            if outcomes[-1].stopped or (until_wrong and not outcomes[-1].ok):
                 break
         return outcomes
 
-    def orders(
-        self,
-        source: KernelSource,
-        arguments: Sequence[Argument],
-        block: int,
-        seeds: Sequence[int],
-        seconds: float,
-        grid: int = 1,
-        cluster: int = 1,
-    ) -> list[Outcome]:
-        request = {"source": asdict(source), "arguments": list(arguments), "block": block, "seeds": list(seeds)}
-        request |= {"grid": grid, "cluster": cluster}
-        try:
-            records = self._sandbox.ask("orders", **request, seconds=STRETCH * seconds, limits_of_run=self._limits)
-        except Failed as failed:
-            return [_none(arguments, failed)]
-        if type(records) is not list or len(records) > len(seeds):
-            raise _malformed()
-        return [_outcome(record, arguments) for record in records]
-
-    def accesses(self, source: KernelSource, arguments: Sequence[Argument], block: int) -> list[tuple]:
-        request = {"source": asdict(source), "arguments": list(arguments), "block": block}
-        record = self._sandbox.ask("accesses", **request, limits_of_run=self._limits)
+    def accesses(self, source: KernelSource, arguments: Sequence[Argument], shape: Shape) -> list[tuple]:
+        record = self._ask("accesses", source, shape, arguments=list(arguments))
         if type(record) is not list or not all(type(line) is tuple for line in record):
             raise _malformed()
         return record
 
-    def loads(
-        self, source: KernelSource, arguments: Sequence[Argument], block: int, grid: int = 1, cluster: int = 1
-    ) -> list[tuple[int, int]]:
-        request = {"source": asdict(source), "arguments": list(arguments), "block": block}
-        request |= {"grid": grid, "cluster": cluster}
-        record = self._sandbox.ask("loads", **request, limits_of_run=self._limits)
+    def loads(self, source: KernelSource, arguments: Sequence[Argument], shape: Shape) -> list[tuple[int, int]]:
+        record = self._ask("loads", source, shape, arguments=list(arguments))
         if type(record) is not list or not all(map(_is_load, record)):
             raise _malformed()
         return record
+
+    def _ask(
+        self, task: str, source: KernelSource, shape: Shape, sandbox: Sandbox | None = None, **request: Any
+    ) -> Any:
+        """The record of a task that runs a kernel. Raises Failed."""
+        sandbox = sandbox or self._sandbox
+        return sandbox.ask(task, source=asdict(source), shape=asdict(shape), patience=self._limits, **request)
 
 
 COMPILATION = {"checked": bool, "error": str, "counts": dict}

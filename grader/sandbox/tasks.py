@@ -16,7 +16,10 @@ from grader.sandbox import wire
 from grader.sandbox.limits import Limits
 
 if TYPE_CHECKING:
+    from grader.alone import Shape
     from grader.source import KernelSource
+
+Patience = tuple[float, float]  # as grader.alone.PATIENCE
 
 WARM = ("numpy", "tmalab", "tmalab.ptx", "tmalab.simulator", "numba.cuda", "grader.alone", "grader.language")
 WARM += (
@@ -77,109 +80,56 @@ def _kernel(source: Mapping[str, Any]) -> KernelSource:
     return kernel
 
 
-def _run(
-    connection: socket.socket,
-    limits: Limits,
-    source: Mapping[str, Any],
-    arguments: list,
-    block: int,
-    seed: int,
-    limits_of_run: tuple[float, float],
-    grid: int,
-    cluster: int,
-    on: str,
-) -> None:
+def _on_kernel(does: Callable[..., Any]) -> Callable[..., None]:
+    """A task that runs a kernel: the kernel and its launch are put together, what comes of it is sent."""
+
+    def task(
+        connection: socket.socket, limits: Limits, source: Mapping[str, Any], shape: Mapping[str, int], **request: Any
+    ) -> None:
+        from grader.alone import Shape
+
+        wire.send(connection.sendall, does(_kernel(source), Shape(**shape), **request))
+
+    return task
+
+
+@_on_kernel
+def _run(kernel: KernelSource, shape: Shape, arguments: list, seed: int, on: str, patience: Patience) -> dict[str, Any]:
     from grader import alone
 
-    kernel = _kernel(source)
-    outcome = alone.run_alone(kernel, arguments, block, seed, on, limits_of_run, grid, cluster)
-    wire.send(connection.sendall, dict(vars(outcome)))
+    return dict(vars(alone.run_alone(kernel, arguments, shape, seed, on, patience)))
 
 
-def _inputs(
-    connection: socket.socket,
-    limits: Limits,
-    source: Mapping[str, Any],
-    inputs: list,
-    block: int,
-    seconds: float,
-    limits_of_run: tuple[float, float],
-    grid: int,
-    cluster: int,
-) -> None:
+@_on_kernel
+def _several(
+    kernel: KernelSource, shape: Shape, runs: list, seconds: float, until_wrong: bool, patience: Patience
+) -> list[dict[str, Any]]:
     from grader import alone
 
-    kernel = _kernel(source)
-    outcomes = alone.inputs_alone(kernel, inputs, block, seconds, limits_of_run, grid, cluster, clock=time.process_time)
-    wire.send(connection.sendall, [dict(vars(outcome)) for outcome in outcomes])
+    clock = time.process_time
+    outcomes = alone.several_alone(kernel, runs, shape, seconds, until_wrong, patience, clock)
+    return [dict(vars(outcome)) for outcome in outcomes]
 
 
-def _orders(
-    connection: socket.socket,
-    limits: Limits,
-    source: Mapping[str, Any],
-    arguments: list,
-    block: int,
-    seeds: list[int],
-    seconds: float,
-    limits_of_run: tuple[float, float],
-    grid: int,
-    cluster: int,
-) -> None:
+@_on_kernel
+def _accesses(kernel: KernelSource, shape: Shape, arguments: list, patience: Patience) -> list[tuple]:
     from grader import alone
 
-    kernel = _kernel(source)
-    outcomes = alone.orders_alone(
-        kernel, arguments, block, seeds, seconds, limits_of_run, grid, cluster, clock=time.process_time
-    )
-    wire.send(connection.sendall, [dict(vars(outcome)) for outcome in outcomes])
+    return alone.accesses_alone(kernel, arguments, shape, patience)
 
 
-def _accesses(
-    connection: socket.socket,
-    limits: Limits,
-    source: Mapping[str, Any],
-    arguments: list,
-    block: int,
-    limits_of_run: tuple[float, float],
-) -> None:
+@_on_kernel
+def _loads(kernel: KernelSource, shape: Shape, arguments: list, patience: Patience) -> list[tuple[int, int]]:
     from grader import alone
 
-    kernel = _kernel(source)
-    wire.send(connection.sendall, alone.accesses_alone(kernel, arguments, block, limits_of_run))
+    return alone.loads_alone(kernel, arguments, shape, patience)
 
 
-def _loads(
-    connection: socket.socket,
-    limits: Limits,
-    source: Mapping[str, Any],
-    arguments: list,
-    block: int,
-    limits_of_run: tuple[float, float],
-    grid: int,
-    cluster: int,
-) -> None:
-    from grader import alone
-
-    kernel = _kernel(source)
-    wire.send(connection.sendall, alone.loads_alone(kernel, arguments, block, limits_of_run, grid, cluster))
-
-
-def _figure(
-    connection: socket.socket,
-    limits: Limits,
-    source: Mapping[str, Any],
-    arguments: list,
-    block: int,
-    seed: int,
-    grid: int,
-    cluster: int,
-    limits_of_run: tuple[float, float],
-) -> None:
+@_on_kernel
+def _figure(kernel: KernelSource, shape: Shape, arguments: list, seed: int, patience: Patience) -> str:
     from grader.picture import WrongRun, draw_alone
 
-    run = WrongRun(_kernel(source), arguments, block, seed, grid, cluster)
-    wire.send(connection.sendall, draw_alone(run, limits_of_run))
+    return draw_alone(WrongRun(kernel, arguments, shape, seed), patience)
 
 
 def _answers(connection: socket.socket, limits: Limits, **request: Any) -> None:
@@ -210,8 +160,7 @@ def _about(connection: socket.socket, limits: Limits) -> None:
 TASKS: dict[str, Callable[..., None]] = {
     "compile": _compile,
     "run": _run,
-    "inputs": _inputs,
-    "orders": _orders,
+    "several": _several,
     "accesses": _accesses,
     "loads": _loads,
     "figure": _figure,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import json
+import math
 import os
 import select
 import signal
@@ -19,7 +20,8 @@ import sys
 import time
 from dataclasses import dataclass
 
-from grader.sandbox import confine
+from grader.sandbox import confine, endings
+from grader.sandbox.endings import reason_of
 from grader.sandbox.limits import Limits
 from grader.sandbox.processes import (
     all_processes,
@@ -31,6 +33,8 @@ from grader.sandbox.processes import (
     waited_seconds,
 )
 
+SETTLE = 5.0  # seconds that a task may take to end once it has left its connection
+SIGNAL = 127  # exit codes of a keeper above it are signals
 LOOK = 0.03  # seconds between looks at a task's memory
 PID = struct.Struct(">i")
 CONNECTION, SAYS_READY = 3, 4  # a task's end of its connection; a pipe, until it begins
@@ -88,7 +92,7 @@ def main(control_number: int, namespaced: bool) -> None:
         if not message:
             return
         given = json.loads(message)
-        if given == "stop" or not handles:  # the task that it meant is over already
+        if type(given) is str or not handles:  # the task that it meant is over already
             continue
         limits = Limits(**given)
         control.send(json.dumps(_serve(control, handles[0], limits, namespaced, crowd)).encode())
@@ -104,21 +108,29 @@ def _serve(control: socket.socket, connection: int, limits: Limits, namespaced: 
     finally:
         os.close(connection)
     if task is None:
-        return {"reason": "start"}
-    reason = _watch(control, task, began, limits)
+        return {"reason": endings.START}
+    act = _watch(control, task, began, limits)
     task.kill()
     _, status, usage = os.wait4(task.keeper, 0)
     if not namespaced:
         _reap()
     code = os.waitstatus_to_exitcode(status)
-    scale = 1 if sys.platform == "darwin" else 1024
+    cpu, memory = usage.ru_utime + usage.ru_stime, usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     return {
-        "reason": reason or ("exit" if code == 0 else "died"),
-        "code": code,
+        "reason": reason_of(act, _untold(code) if namespaced else code, limits, cpu, memory),
         "seconds": round(time.monotonic() - began, 4),
-        "cpu": round(usage.ru_utime + usage.ru_stime, 4),
-        "memory": usage.ru_maxrss * scale,
+        "cpu": round(cpu, 4),
+        "memory": memory,
     }
+
+
+def _told(code: int) -> int:
+    """How process 1 of a namespace ended, as an exit code of its keeper's, no code of its own taken for a signal."""
+    return min(code, SIGNAL) if code >= 0 else SIGNAL - code
+
+
+def _untold(code: int) -> int:
+    return code if code <= SIGNAL else SIGNAL - code
 
 
 def _start(connection: int, limits: Limits, namespaced: bool, crowd: int) -> Task | None:
@@ -142,8 +154,7 @@ def _start(connection: int, limits: Limits, namespaced: bool, crowd: int) -> Tas
                 if first:
                     os.write(writing, PID.pack(first))
                     os.close(writing)
-                    status = os.waitstatus_to_exitcode(os.waitpid(first, 0)[1])
-                    os._exit(status if status >= 0 else 128 - status)
+                    os._exit(_told(os.waitstatus_to_exitcode(os.waitpid(first, 0)[1])))
             else:
                 os.write(writing, PID.pack(os.getpid()))
             _become_task(connection, writing, limits, namespaced, crowd)
@@ -201,8 +212,11 @@ class _Clock:
 
 
 def _watch(control: socket.socket, task: Task, began: float, limits: Limits) -> str:
-    """Wait for a task's end; why it must end before, or nothing."""
-    clock = _Clock(began)
+    """Wait for a task's end; why it must end before, or nothing.
+
+    A task that has left its connection is as good as over: how it ends is waited for, as long as that may take.
+    """
+    clock, over_at = _Clock(began), math.inf
     poll = select.poll()
     poll.register(control, select.POLLIN)
     ended = os.pidfd_open(task.keeper) if hasattr(os, "pidfd_open") else None
@@ -213,12 +227,18 @@ def _watch(control: socket.socket, task: Task, began: float, limits: Limits) -> 
             ready = dict(poll.poll(LOOK * 1000))
             if ended in ready or (ended is None and _is_over(task.keeper)):
                 return ""
-            if control.fileno() in ready and json.loads(control.recv(1 << 16) or b'"stop"') == "stop":
-                return "stopped"
-            if clock.is_late(task, limits) or task.cpu() > limits.cpu:
-                return "time"
+            if control.fileno() in ready:
+                if json.loads(control.recv(1 << 16) or b'"stop"') == "stop":
+                    return endings.STOPPED
+                over_at = time.monotonic() + SETTLE
+            if time.monotonic() > over_at:
+                return endings.STOPPED
+            if task.cpu() > limits.cpu:
+                return endings.CPU
+            if clock.is_late(task, limits):
+                return endings.WALL
             if task.memory() > limits.memory:
-                return "memory"
+                return endings.MEMORY
     finally:
         if ended is not None:
             os.close(ended)

@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from grader.alone import loads_alone
+from grader.alone import Shape, loads_alone
 from grader.exercises import clusters
 from grader.exercises.clusters_cases import row_cases, share_cases
 from grader.judges.kernels import judge_kernel
@@ -82,7 +82,7 @@ def test_a_multicast_counts_once_however_many_ctas_it_reaches():
     case = share_cases(0)[0]
     for kernel, loads in ((KERNELS.share_by_rank, [(2048, 2)] * 2), (KERNELS.share_by_loading_all, [(2048, 1)] * 4)):
         source = current().source(kernel)
-        assert loads_alone(source, case.arguments, 64, grid=2, cluster=2) == loads
+        assert loads_alone(source, case.arguments, Shape(64, 2, 2)) == loads
 
 
 def test_traffic_is_not_counted_where_the_bytes_are_wrong():

@@ -6,6 +6,7 @@ import pytest
 
 import tmalab.figures
 from grader import picture
+from grader.alone import Shape
 from grader.exercises.copy_2d_cases import tile_cases
 from grader.source import take_source
 from tests.lessons import answers
@@ -55,6 +56,6 @@ def test_what_is_no_drawing_is_dropped(svg):
 def test_a_kernel_that_reads_too_early_is_shown_with_its_hazard():
     (case, *_) = tile_cases(0)
     source = take_source(answers("01-copy-2d").tile_without_wait)
-    svg = picture.draw_alone(picture.WrongRun(source, case.arguments, 128, 0, 1, 1), (3.0, 6.0))
+    svg = picture.draw_alone(picture.WrongRun(source, case.arguments, Shape(128), 0), (3.0, 6.0))
     assert picture.safe(svg) == svg
     assert "read before wait" in svg

@@ -98,7 +98,7 @@ def test_sums_are_exact_and_the_inputs_are_fewer_and_more_tiles_than_stages():
 @pytest.mark.parametrize(("name", "most"), [("ahead_by_nothing", 1), ("ahead_by_two", 2), ("ahead_by_a_count", 4)])
 def test_loads_under_way_at_once_are_counted_and_only_running_ahead_earns_the_point(name, most):
     case = tile_cases(0)[0]
-    outcome = run_alone(current().source(getattr(ANSWERS, name)), case.arguments, pipelines.AHEAD.block)
+    outcome = run_alone(current().source(getattr(ANSWERS, name)), case.arguments, pipelines.AHEAD.shape)
     assert outcome.ok
     assert outcome.arrays[-1].tobytes() == case.expected.tobytes()
     assert outcome.ahead == most

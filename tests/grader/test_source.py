@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numba import cuda
 
-from grader.alone import build, compile_alone, run_alone
+from grader.alone import Shape, build, compile_alone, run_alone
 from grader.source import NoSource, take_source
 from tmalab import Swizzle, device, kernel
 from tmalab.ptx import mbarrier_init
@@ -63,14 +63,14 @@ def test_decorators_defaults_and_annotations_are_not_evaluated_again():
 
 
 def test_a_kernel_built_from_its_source_runs_alone():
-    outcome = run_alone(take_source(fill), [np.zeros(SIZE, np.int32), 21], block=32)
+    outcome = run_alone(take_source(fill), [np.zeros(SIZE, np.int32), 21], Shape(32))
     assert outcome.ok
     assert outcome.arrays[0].tolist() == [42] * SIZE
 
 
 def test_the_arguments_of_a_run_are_copies():
     out = np.zeros(SIZE, np.int32)
-    run_alone(take_source(fill), [out, 21], block=32)
+    run_alone(take_source(fill), [out, 21], Shape(32))
     assert not out.any()
 
 
@@ -78,7 +78,7 @@ def test_a_namespace_that_was_patched_after_the_kernel_was_written_does_not_matt
     source = take_source(fill)
     monkeypatch.setitem(globals(), "twice", lambda value: 0)
     monkeypatch.setitem(globals(), "SIZE", 1)
-    assert run_alone(source, [np.zeros(32, np.int32), 21], block=32).arrays[0].tolist() == [42] * 32
+    assert run_alone(source, [np.zeros(32, np.int32), 21], Shape(32)).arrays[0].tolist() == [42] * 32
 
 
 def test_an_object_that_only_pretends_to_be_a_kernel_has_no_source():
@@ -179,7 +179,7 @@ def test_a_kernel_that_names_numbers_types_and_imports_compiles_and_runs_alone()
     out = np.zeros(3, np.float32)
     compilation = compile_alone(take_source(names_its_numbers), [out])
     assert not compilation.checked or compilation.error == ""
-    assert run_alone(take_source(names_its_numbers), [out], block=1).arrays[0].tolist() == [1, 2, 3]
+    assert run_alone(take_source(names_its_numbers), [out], Shape(1)).arrays[0].tolist() == [1, 2, 3]
 
 
 class Sly(float):

@@ -9,6 +9,7 @@ else is in this namespace, so that `dir(ptx)` is the list of what there is and `
 """
 
 from difflib import get_close_matches
+from functools import lru_cache
 
 from tmalab.ptx import (
     bulk_copies,
@@ -55,7 +56,15 @@ def __getattr__(name: str) -> Instruction:
     """Say of an instruction that there is not why, or what may be meant."""
     if any(part in name for part in AFTER_HOPPER):
         raise UnknownInstruction(text("ptx.after-hopper", name=name))
-    near = ", ".join(get_close_matches(name, __all__)) if not name.startswith("__") else ""
+    if name.startswith("_"):  # no instruction is meant: numba asks for such names all the time
+        raise UnknownInstruction(text("ptx.unknown", name=name))
+    near = _near(name)
     raise UnknownInstruction(
         text("ptx.no-instruction", name=name, near=near) if near else text("ptx.unknown", name=name)
     )
+
+
+@lru_cache(maxsize=64)  # numba asks for a `name` too, more than once for each instruction that it compiles
+def _near(name: str) -> str:
+    """Instructions whose names are like this one."""
+    return ", ".join(get_close_matches(name, __all__))
