@@ -35,12 +35,14 @@ def files() -> list[Path]:
     return [path for path in paths if path.is_file() and b"\0" not in path.read_bytes()[:4096]]
 
 
+def lines_of(lock: str) -> list[str]:
+    """A lock's requirements as they are written, without their hashes."""
+    return re.findall(r"^(\w.*?) \\$", (ROOT / lock).read_text("utf-8"), re.MULTILINE)
+
+
 def pins(lock: str, **machine: str) -> dict[str, Requirement]:
     """A lock's requirements that apply to a machine."""
-    lines = (
-        line for line in (ROOT / lock).read_text("utf-8").splitlines() if line and not line.lstrip().startswith("#")
-    )
-    requirements = [Requirement(line) for line in lines]
+    requirements = list(map(Requirement, lines_of(lock)))
     applying = [line for line in requirements if line.marker is None or line.marker.evaluate({"extra": "", **machine})]
     names = [canonicalize_name(line.name) for line in applying]
     assert len(names) == len(set(names)), f"{lock} pins a package twice for {machine}"
@@ -65,10 +67,13 @@ def test_no_file_names_a_machines_path_or_a_package_registry():
 
 
 @pytest.mark.parametrize("lock", [LEARNERS, TESTS])
-def test_a_lock_holds_exact_versions_and_no_address(lock):
+def test_a_lock_holds_exact_versions_their_hashes_and_no_address(lock):
     content = (ROOT / lock).read_text("utf-8")
     assert "://" not in content
-    for requirement in map(Requirement, re.findall(r"^\w.*", content, re.MULTILINE)):
+    entries = re.findall(r"^\w[^#]*", content, re.MULTILINE)
+    assert [entry for entry in entries if not re.search(r"\n    --hash=sha256:[0-9a-f]{64}\b", entry)] == []
+    assert len(entries) == len(lines_of(lock)) == len(re.findall(r"^\w", content, re.MULTILINE))
+    for requirement in map(Requirement, lines_of(lock)):
         assert [(pin.operator) for pin in requirement.specifier] == ["=="], requirement
 
 

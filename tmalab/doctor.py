@@ -80,7 +80,7 @@ def pinned() -> Iterator[Requirement]:
     """The pins that apply to this platform and Python."""
     for line in pins_file().read_text("utf-8").splitlines():
         if line and line[0].isalnum():
-            requirement = Requirement(line)
+            requirement = Requirement(line.split(" \\")[0])  # its hashes come below
             if requirement.marker is None or requirement.marker.evaluate():
                 yield requirement
 
