@@ -62,12 +62,14 @@ def arrays_in(arguments: Sequence[Argument]) -> list[np.ndarray]:
 
 
 def compile_alone(source: KernelSource, arguments: Sequence[Argument]) -> Compilation:
-    """Compile a kernel for the H100 and H200; needs numba-cuda, no GPU."""
-    try:
-        from tmalab.gpu.compile import compile_kernel
-        from tmalab.gpu.errors import CompileError
-    except ImportError:
+    """Compile a kernel for the H100 and H200; needs numba-cuda and the CUDA toolkit, no GPU."""
+    from tmalab.gpu.toolkit import why_no_compiler
+
+    if why_no_compiler():
         return Compilation(checked=False)
+    from tmalab.gpu.compile import compile_kernel
+    from tmalab.gpu.errors import CompileError
+
     try:
         compiled = compile_kernel(build(source), arguments)
     except (CompileError, TypeError) as error:

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tmalab.bootstrap import ROOT
 
 settings.register_profile("busy machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("busy machine")  # how long an example takes is the machine's business
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 IN_CI = bool(os.environ.get("CI"))
+IN_CHECKOUT = (ROOT / "pyproject.toml").is_file()  # else an installed tmalab is tested, in a folder without one
+OF_THE_CHECKOUT = re.compile(r"^from tmalab\.bootstrap import .*\bROOT\b", re.MULTILINE)
 collect_ignore = (
     [] if sys.platform == "linux" else ["test_house_binder.py"]
 )  # repo2docker and Binder's scripts are Linux
@@ -26,6 +32,13 @@ def chromium() -> str:
     if path is None:
         pytest.skip("no Chromium here: install one to test the figures in a browser (on Debian: apt install chromium)")
     return path
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Leave out what looks at the repository's files where there are none."""
+    if IN_CHECKOUT or not collection_path.match("test_*.py"):
+        return None
+    return bool(OF_THE_CHECKOUT.search(collection_path.read_text("utf-8"))) or None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import hashlib
 import os
 import shutil
 import subprocess
@@ -63,13 +64,16 @@ ensure("tmalab", sys.argv[1:])
 """  # as on Debian without python3-venv, which has the module venv, but no ensurepip; also the quicker way
 
 
-def add_wheel(folder: Path, version: str) -> None:
+def add_wheel(folder: Path, version: str) -> str:
+    """Put a package's wheel there; the line that locks it."""
     with zipfile.ZipFile(folder / f"tiny-{version}-py3-none-any.whl", "w") as wheel:
         wheel.writestr("tiny.py", f"VERSION = {version!r}\n")
         info = f"tiny-{version}.dist-info"
         wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: tiny\nVersion: {version}\n")
         wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
         wheel.writestr(f"{info}/RECORD", "")
+    digest = hashlib.sha256((folder / f"tiny-{version}-py3-none-any.whl").read_bytes()).hexdigest()
+    return f"tiny=={version} --hash=sha256:{digest}\n"
 
 
 PYTHON = (BASE_PYTHON, "-m", "tmalab")
@@ -85,17 +89,17 @@ class Checkout:
         (self.root / "tmalab").mkdir(parents=True)
         self.wheels.mkdir()
         shutil.copy(bootstrap.__file__, self.root / "tmalab")
+        locked = add_wheel(self.wheels, "1.0")
         for name, content in {
             "tmalab/__init__.py": "",
             "tmalab/__main__.py": MAIN,
             "backend.py": BACKEND,
             "pyproject.toml": PROJECT,
-            "binder/requirements.txt": "tiny==1.0\n",
-            "tests/requirements.txt": "tiny==1.0\n",
+            "binder/requirements.txt": locked,
+            "tests/requirements.txt": locked,
         }.items():
             (self.root / name).parent.mkdir(exist_ok=True)
             (self.root / name).write_text(content)
-        add_wheel(self.wheels, "1.0")
         self.venv = self.root / ".venv"
 
     def start(self, *arguments: str, python: tuple[str, ...] = DEBIANS_PYTHON, **variables: str):
@@ -151,8 +155,7 @@ def test_a_package_that_was_removed_is_installed_again_from_inside(installed):
 
 
 def test_new_pins_are_installed_at_the_next_start(installed):
-    add_wheel(installed.wheels, "1.1")
-    (installed.root / "binder/requirements.txt").write_text("tiny==1.1\n")
+    (installed.root / "binder/requirements.txt").write_text(add_wheel(installed.wheels, "1.1"))
     assert installed.start().stdout.startswith("1.1 ")
 
 
@@ -194,7 +197,7 @@ def test_a_folder_in_which_no_environment_can_be_made_is_named_with_the_reason(c
 
 
 def test_without_a_network_one_sentence_says_so(checkout):
-    (checkout.root / "binder/requirements.txt").write_text("not-there==1.0\n")
+    (checkout.root / "binder/requirements.txt").write_text(f"not-there==1.0 --hash=sha256:{0:064}\n")
     closed = {"PIP_NO_INDEX": "0", "PIP_INDEX_URL": "http://127.0.0.1:9/", "PIP_RETRIES": "1"}
     result = checkout.start(**closed)
     assert result.returncode == 2
@@ -203,8 +206,25 @@ def test_without_a_network_one_sentence_says_so(checkout):
 
 
 def test_what_pip_refuses_is_named(checkout):
-    (checkout.root / "binder/requirements.txt").write_text("tiny==7.0\n")
+    (checkout.root / "binder/requirements.txt").write_text(f"tiny==7.0 --hash=sha256:{0:064}\n")
     assert "tiny==7.0" in checkout.start().stderr.splitlines()[-1]
+
+
+def test_a_file_that_is_not_the_locked_one_is_not_installed(checkout):
+    add_wheel(checkout.wheels, "1.0")
+    with zipfile.ZipFile(checkout.wheels / "tiny-1.0-py3-none-any.whl", "a") as wheel:
+        wheel.writestr("tiny_more.py", "print('not what was locked')")
+    result = checkout.start()
+    assert result.returncode == 2
+    assert "not the one that was locked" in result.stderr.splitlines()[-1]
+    assert not list(checkout.venv.rglob("tiny*"))
+
+
+def test_a_pin_without_a_hash_is_not_installed(checkout):
+    (checkout.root / "binder/requirements.txt").write_text("tiny==1.0\n")
+    result = checkout.start()
+    assert result.returncode == 2
+    assert not list(checkout.venv.rglob("tiny*"))
 
 
 @pytest.mark.parametrize("version", [(3, 10), (3, 14)])

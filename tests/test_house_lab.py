@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -24,9 +25,9 @@ LESSON = "00-start/start.ipynb"
 class Server:
     """`python -m tmalab lab --no-browser` in a folder of its own, as a learner starts it."""
 
-    def __init__(self, folder: Path, home: Path):
+    def __init__(self, folder: Path, home: Path, tmalab: Sequence[str] = (sys.executable, "-m", "tmalab")):
         kept = {name: value for name, value in os.environ.items() if not name.startswith("JUPYTER")}
-        command = [sys.executable, "-m", "tmalab", "lab", "--no-browser", "--", "--ServerApp.port=0"]
+        command = [*tmalab, "lab", "--no-browser", "--", "--ServerApp.port=0"]
         self.process = subprocess.Popen(
             command,
             cwd=folder,

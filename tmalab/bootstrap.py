@@ -1,9 +1,10 @@
 """From a fresh clone to a running command: the virtual environment that the commands make for themselves.
 
 `python3 -m tmalab ...` and `python3 -m tests` start with whatever Python there is. Where that one holds the packages
-that the command needs, nothing happens here. Otherwise the checkout gets a `.venv` with the pinned versions and the
-command starts again inside it. Only the standard library is used, and no syntax that Python 3.7 could not read, so that
-an old Python still answers with a sentence. A tmalab that pip installed has no checkout around it and is left alone.
+that the command needs, nothing happens here. Otherwise the checkout gets a `.venv` with the pinned versions, each
+file of them checked against its hash, and the command starts again inside it. Only the standard library is used, and
+no syntax that Python 3.7 could not read, so that an old Python still answers with a sentence. A tmalab that pip
+installed has no checkout around it and is left alone.
 """
 
 from __future__ import annotations
@@ -128,7 +129,7 @@ def environment(command: str) -> Path:
         with contextlib.suppress(FileNotFoundError):
             STAMP.unlink()
         pip = pip_for(python)
-        install(pip, ["-r", str(ROOT / LOCKS[command])])
+        install(pip, ["--require-hashes", "-r", str(ROOT / LOCKS[command])])
         install(pip, ["--no-deps", "--no-build-isolation", "-e", str(ROOT)])
         STAMP.write_text("\n".join(sorted(wanted)), "utf-8")
     return python
@@ -183,6 +184,8 @@ def explain_pip(output: str) -> str:
         return (
             "pip cannot reach its package index: connect to the network, or set the proxy or index that pip shall use"
         )
+    if "THESE PACKAGES DO NOT MATCH THE HASHES" in output:
+        return "a package's file is not the one that was locked: clear pip's cache (pip cache purge) and start again"
     if "No space left" in output:
         return "the disk is full: the packages take about 1.5 GB"
     return f"pip could not install the pinned packages: {last_line(output)}"

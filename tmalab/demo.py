@@ -90,6 +90,7 @@ class Comparison:
         """A case of what `--json` prints."""
         hazards = [hazard.name for hazard in self.case.run.hazards]
         compared = {"bytes": self.case.shared.nbytes, "source": self.source, "hazards": hazards}
+        compared["run"] = str(self.case.run)
         return {"name": self.case.name, "mismatches": self.mismatches, "hardware": self.hardware, **compared}
 
 

@@ -6,8 +6,13 @@
 
 from __future__ import annotations
 
+import json
+import shlex
+import shutil
+import subprocess
 import sys
 import time
+import tomllib
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from importlib import metadata
@@ -15,11 +20,18 @@ from pathlib import Path
 
 import numpy as np
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
-from tmalab.bootstrap import LEARNERS, NEWEST, OLDEST, ROOT
+from tmalab.bootstrap import LEARNERS, NEWEST, OLDEST, ROOT, BootstrapError, pip_for
 from tmalab.texts import text
 
 SHOWN = 8  # packages that differ from their pins are named up to this many
+OLDEST_DRIVER = 580  # NVIDIA's first for CUDA 13.0
+EXTENSIONS = {  # of JupyterLab, which draw the figures: the folder, the package that brings it
+    "anywidget": "anywidget",
+    "@jupyter-widgets/jupyterlab-manager": "jupyterlab_widgets",
+}
+CONFINED = ("bwrap", "--unshare-all", "--ro-bind", "/", "/", "true")  # what graders' sandboxes need to work
 
 
 @dataclass(frozen=True)
@@ -34,7 +46,8 @@ class Finding:
 
 def examine() -> list[Finding]:
     """All findings, in the order in which one would mend them."""
-    return [look_at_python(), look_at_packages(), look_at_compiler(), look_at_gpu()]
+    looks = (look_at_python, look_at_packages, look_at_widgets, look_at_compiler, look_at_gpu, look_at_sandbox)
+    return [look() for look in looks]
 
 
 def as_json(findings: list[Finding]) -> dict[str, object]:
@@ -64,10 +77,41 @@ def look_at_packages() -> Finding:
     if len(differing) > SHOWN:
         named.append("...")
     found = text("cli.doctor-pins-differ", count=len(differing), total=len(pins), packages=", ".join(named))
-    missing = any(have is None for _, have in differing)
-    return Finding(
-        "packages", "wrong" if missing else "absent", found, f"{sys.executable} -m pip install -r {pins_file()}"
-    )
+    needed = needed_by("tmalab")
+    missing = [pin for pin, have in differing if have is None and canonicalize_name(pin.name) in needed]
+    return Finding("packages", "wrong" if missing else "absent", found, install("-r", str(pins_file())))
+
+
+def install(*what: str) -> str:
+    """The command that installs packages into this Python's environment."""
+    try:
+        pip = pip_for(Path(sys.executable))
+    except BootstrapError:  # no pip: the command says so itself
+        pip = [sys.executable, "-m", "pip"]
+    return shlex.join([*pip, "install", *what])
+
+
+def needed_by(package: str) -> set[str]:
+    """The packages without which one does not run here, with what they need themselves; itself included."""
+    found, ahead = set(), [package]
+    while ahead:
+        name = canonicalize_name(ahead.pop())
+        if name not in found:
+            found.add(name)
+            ahead += _requirements(name)
+    return found
+
+
+def _requirements(name: str) -> list[str]:
+    """What an installed package needs here; of the checkout, where nothing is installed, what pyproject.toml lists."""
+    try:
+        lines = metadata.requires(name) or []
+    except metadata.PackageNotFoundError:
+        project = ROOT / "pyproject.toml"
+        inside = name == "tmalab" and project.is_file()
+        lines = tomllib.loads(project.read_text("utf-8"))["project"]["dependencies"] if inside else []
+    requirements = map(Requirement, lines)
+    return [line.name for line in requirements if line.marker is None or line.marker.evaluate({"extra": ""})]
 
 
 def pins_file() -> Path:
@@ -80,7 +124,7 @@ def pinned() -> Iterator[Requirement]:
     """The pins that apply to this platform and Python."""
     for line in pins_file().read_text("utf-8").splitlines():
         if line and line[0].isalnum():
-            requirement = Requirement(line)
+            requirement = Requirement(line.split(" \\")[0])  # its hashes come below
             if requirement.marker is None or requirement.marker.evaluate():
                 yield requirement
 
@@ -93,10 +137,40 @@ def installed(name: str) -> str | None:
         return None
 
 
+def look_at_widgets() -> Finding:
+    """Whether JupyterLab has what shows the figures in a browser, and has it switched on."""
+    try:
+        from jupyter_core.paths import jupyter_config_path, jupyter_path
+    except ImportError:
+        return Finding("figures", "absent", text("cli.doctor-no-jupyter"), install("-r", str(pins_file())))
+    folders = [Path(folder) for folder in jupyter_path("labextensions")]
+    for name, package in EXTENSIONS.items():
+        if not any((folder / name / "package.json").is_file() for folder in folders):
+            mend = install("--force-reinstall", "--no-deps", package)
+            return Finding("figures", "wrong", text("cli.doctor-no-extension", name=name), mend)
+    off = set().union(*(_switched_off(Path(folder)) for folder in jupyter_config_path())) & EXTENSIONS.keys()
+    if off:
+        name = min(off)
+        mend = shlex.join([sys.executable, "-m", "jupyter", "labextension", "enable", name])
+        return Finding("figures", "wrong", text("cli.doctor-extension-off", name=name), mend)
+    return Finding("figures", "ok", text("cli.doctor-extensions", names=", ".join(EXTENSIONS)))
+
+
+def _switched_off(folder: Path) -> set[str]:
+    """The extensions of JupyterLab that a folder of settings switches off."""
+    try:
+        settings = json.loads((folder / "labconfig" / "page_config.json").read_text("utf-8"))
+        return {name for name, off in settings.get("disabledExtensions", {}).items() if off}
+    except (OSError, ValueError, AttributeError):
+        return set()
+
+
 def look_at_compiler() -> Finding:
     """Whether a kernel becomes machine code for sm_90a here; that takes no GPU."""
-    if sys.platform == "darwin":
-        return Finding("compiler", "absent", text("cli.doctor-compiler-macos"))
+    from tmalab.gpu.toolkit import why_no_compiler
+
+    if reason := why_no_compiler():
+        return Finding("compiler", "absent", reason, None if on_macos() else install("-r", str(pins_file())))
     start = time.perf_counter()
     try:
         from tmalab.gpu.compile import compile_kernel
@@ -105,8 +179,13 @@ def look_at_compiler() -> Finding:
     except Exception as error:  # whatever a half-installed toolkit raises
         reason = (str(error) or type(error).__name__).splitlines()[0]
         found = text("cli.doctor-compiler-fails", reason=reason)
-        return Finding("compiler", "wrong", found, f"{sys.executable} -m pip install -r {pins_file()}")
+        return Finding("compiler", "wrong", found, install("--force-reinstall", "-r", str(pins_file())))
     return Finding("compiler", "ok", text("cli.doctor-compiler-found", seconds=f"{time.perf_counter() - start:.1f}"))
+
+
+def on_macos() -> bool:
+    """Whether this computer is one for which NVIDIA's packages do not exist."""
+    return sys.platform == "darwin"
 
 
 def _nothing(out):
@@ -114,11 +193,28 @@ def _nothing(out):
 
 
 def look_at_gpu() -> Finding:
-    """The Hopper GPU, if there is one."""
+    """The Hopper GPU, if there is one, and its driver."""
     from tmalab.gpu.device import hopper, why_no_gpu
 
     reason = why_no_gpu()
-    if reason is not None:
-        return Finding("gpu", "absent", reason)
-    gpu = hopper()
-    return Finding("gpu", "ok", text("cli.doctor-gpu-found", name=gpu.name, cuda=gpu.cuda))
+    if reason is None:
+        gpu = hopper()
+        return Finding("gpu", "ok", text("cli.doctor-gpu-found", name=gpu.name, cuda=gpu.cuda))
+    if installed("cuda-bindings") is None:
+        return Finding("gpu", "absent", reason, None if on_macos() else install("-r", str(pins_file())))
+    return Finding("gpu", "absent", reason, text("cli.doctor-gpu-mend", driver=OLDEST_DRIVER))
+
+
+def look_at_sandbox() -> Finding:
+    """Whether a grader's sandbox can shut a student's code in; else grading rests on the system's limits alone."""
+    if sys.platform != "linux":
+        return Finding("sandbox", "absent", text("cli.doctor-sandbox-elsewhere"))
+    if shutil.which(CONFINED[0]) is None:
+        return Finding("sandbox", "absent", text("cli.doctor-no-sandbox"), "apt install bubblewrap")
+    tried = subprocess.run(CONFINED, capture_output=True, text=True)
+    if tried.returncode:
+        reason = (tried.stderr.strip() or str(tried.returncode)).splitlines()[-1]
+        return Finding(
+            "sandbox", "absent", text("cli.doctor-sandbox-fails", reason=reason), text("cli.doctor-sandbox-mend")
+        )
+    return Finding("sandbox", "ok", text("cli.doctor-sandbox-found"))

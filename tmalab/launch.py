@@ -30,6 +30,7 @@ from tmalab.run import Run
 from tmalab.texts import text
 
 if TYPE_CHECKING:
+    from tmalab.gpu.compile import Compiled
     from tmalab.gpu.prepared import Prepared
 
 Dim = int | Sequence[int]
@@ -107,6 +108,7 @@ class Kernel:
         if on not in BACKENDS:
             raise ValueError(text("kernel.backend", given=on))
         if on == "gpu":
+            _require_gpu()
             from tmalab.gpu.launch import run_on_gpu
 
             shape = launch.grid, launch.block, launch.args
@@ -129,6 +131,7 @@ class Kernel:
 
         Raises as `run` does, CompileError where the kernel does not compile, GpuUnavailable without a Hopper GPU.
         """
+        _require_gpu()
         from tmalab.gpu.prepared import Prepared
 
         launch = Launch.of(self, grid, block, args, cluster, 0, False)
@@ -137,26 +140,41 @@ class Kernel:
     def sass(self, args: Sequence[Any], block: Dim = 128) -> str:
         """The machine instructions of the kernel as `prepare` launches it, with CTAs of `block` threads; needs no GPU.
 
-        Raises CompileError where the kernel does not compile, or nvdisasm is not installed.
+        Raises CompileError where the kernel does not compile, or nvdisasm is not installed; NoCompiler where numba-cuda
+        or the CUDA toolkit is missing.
         """
-        from tmalab.gpu.compile import compile_kernel
-
-        return compile_kernel(self.function, _arguments(self, args), math.prod(_triple("block", block))).sass
+        return self._compiled(args, block).sass
 
     def counts(self, args: Sequence[Any], block: Dim = 128) -> dict[str, int]:
         """What the kernel comes to for CTAs of `block` threads: of its PTX `instructions`, `bulk_tensor_copies` and
         `shared_bytes`; of its machine code `registers` of a thread, `spilled_bytes`, and where nvdisasm is installed
         `machine_instructions`, `wgmmas` and `tma_instructions`. Needs no GPU. Raises as `sass`, but for nvdisasm.
         """
-        from tmalab.gpu.compile import compile_kernel
-
-        return compile_kernel(self.function, _arguments(self, args), math.prod(_triple("block", block))).all_counts
+        return self._compiled(args, block).all_counts
 
     def ptx(self, args: Sequence[Any]) -> str:
-        """The PTX that the kernel compiles to for sm_90a with such arguments; needs numba-cuda, no GPU."""
+        """The PTX that the kernel compiles to for sm_90a with such arguments; needs no GPU.
+
+        Raises CompileError where it does not compile, NoCompiler where numba-cuda or the CUDA toolkit is missing.
+        """
+        return self._compiled(args, None).ptx
+
+    def _compiled(self, args: Sequence[Any], block: Dim | None) -> Compiled:
+        """The kernel compiled for such arguments and, where known, CTAs of so many threads."""
+        from tmalab.gpu.toolkit import require_compiler
+
+        require_compiler()  # before what is imported for it, which may not be installed
         from tmalab.gpu.compile import compile_kernel
 
-        return compile_kernel(self.function, _arguments(self, args)).ptx
+        threads = None if block is None else math.prod(_triple("block", block))
+        return compile_kernel(self.function, _arguments(self, args), threads)
+
+
+def _require_gpu() -> None:
+    """Raise GpuUnavailable or GpuStopped before what a GPU needs is imported, which may not be installed."""
+    from tmalab.gpu.device import hopper
+
+    hopper()
 
 
 def kernel(function: Callable[..., Any]) -> Kernel:

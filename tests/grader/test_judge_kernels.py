@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from dataclasses import replace
 
@@ -15,6 +14,7 @@ from grader import recorded
 from grader.exercises.copy_2d_cases import COLS, PUBLIC, ROWS, rim_cases, swizzled, tile_cases, window
 from tests.lessons import answers
 from tmalab import Swizzle, kernel, ptx, reference
+from tmalab.gpu import toolkit
 
 TILE_BYTES = ROWS * COLS * 2
 RIGHT = answers("01-copy-2d").tile_with_helper
@@ -114,10 +114,10 @@ def test_a_kernel_that_copies_the_notebooks_own_tile_alone_earns_nothing_for_byt
 
 
 def test_without_a_compiler_the_part_is_not_judged_and_says_what_to_install(capsys, monkeypatch):
-    monkeypatch.setitem(sys.modules, "tmalab.gpu.compile", None)
+    monkeypatch.setattr(toolkit, "why_no_compiler", lambda: "there is none")
     assert grader.check("copy-2d.kernel", RIGHT) == 5.0
     printed = " ".join(capsys.readouterr().out.split())
-    assert "compiles – not judged here: numba-cuda is not installed" in printed
+    assert "compiles – not judged here: numba-cuda and the CUDA toolkit are not both installed" in printed
     assert "bytes ✔ 3/3" in printed
 
 

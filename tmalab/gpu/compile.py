@@ -37,6 +37,7 @@ from tmalab.gpu.lowering import teach
 from tmalab.gpu.parameters import map_positions, maps_by_value
 from tmalab.gpu.ptxas import Assembled, assembled, disassembled, tool
 from tmalab.gpu.signature import signature_of
+from tmalab.gpu.toolkit import require_compiler
 from tmalab.gpu.unrolling import loops_written_out
 from tmalab.texts import text
 
@@ -139,8 +140,9 @@ def compile_kernel(
     `threads`: of a CTA, where known; `min_ctas`: how many CTAs are to fit on an SM at once.
 
     Raises CompileError, one sentence with the learner's line, where it does not compile or assemble, and TypeError
-    where an argument cannot be passed to a kernel.
+    where an argument cannot be passed to a kernel. NoCompiler where the CUDA toolkit is missing.
     """
+    require_compiler()
     signature = signature_of(function, located(arguments))
     refuse_recursion(function)
     key = (fingerprint(function), signature)

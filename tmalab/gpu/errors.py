@@ -24,6 +24,10 @@ class GpuUnavailable(PlainTraceback, RuntimeError):
     """There is no GPU that could run a TMA kernel, or software that it needs is missing or too old."""
 
 
+class NoCompiler(GpuUnavailable):
+    """What kernels are compiled with is not installed."""
+
+
 class GpuStopped(PlainTraceback, RuntimeError):
     """The GPU's context of this process is lost: an earlier kernel faulted, or one still runs. Restart the process."""
 

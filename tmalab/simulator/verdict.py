@@ -81,11 +81,13 @@ def _hazards_under(policy: Policy, launch: Launch, layout: GlobalLayout) -> list
 
 def _compile_error(launch: Launch) -> Exception | None:
     """What the GPU's compiler says to the kernel with these arguments; None where there is no compiler."""
-    try:
-        from tmalab.gpu.compile import compile_kernel
-        from tmalab.gpu.errors import CompileError, GpuUnavailable
-    except ImportError:
+    from tmalab.gpu.toolkit import why_no_compiler
+
+    if why_no_compiler():
         return None
+    from tmalab.gpu.compile import compile_kernel
+    from tmalab.gpu.errors import CompileError, GpuUnavailable
+
     try:
         compile_kernel(launch.kernel.function, launch.args, len_of(launch.block))
     except (CompileError, TypeError) as error:

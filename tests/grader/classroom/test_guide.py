@@ -18,8 +18,9 @@ from grader.cli import main
 from tests.grader.attacks.notebooks import COUNTS
 from tests.grader.classroom.hub import COMMANDS
 from tests.lessons import COURSE
+from tmalab.bootstrap import ROOT
 
-GUIDE = (COURSE.parent / "docs" / "instructor.md").read_text("utf-8")
+GUIDE = (ROOT / "docs" / "instructor.md").read_text("utf-8")
 BLOCK = re.compile(r"^```sh(?: (\w+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LESSON = "01-copy-2d"
 
@@ -63,7 +64,7 @@ class Shell:
         self.environment = kept | {
             "HOME": str(folder),
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-            "PYTHONPATH": os.pathsep.join(filter(None, [str(COURSE.parent), os.environ.get("PYTHONPATH")])),
+            "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])),
             "JUPYTER_CONFIG_PATH": str(folder / "etc"),
         }
 
