@@ -6,6 +6,7 @@ Every `--json` prints one JSON object on stdout, and nothing else goes there.
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import NoReturn
@@ -17,7 +18,8 @@ from rich.table import Table
 from tmalab import __version__
 from tmalab.bench import BENCHES, ON_GPU, measure
 from tmalab.progress_bar import shown
-from tmalab.texts import text
+from tmalab.texts import LANGUAGE, text
+from tmalab.texts import language as chosen_language
 
 UNREADABLE = 2  # exit status: what was given cannot be understood
 NO_GPU = 3  # exit status: the command needs a Hopper GPU, or the software to use it
@@ -62,18 +64,24 @@ def fail(sentence: str, status: int, result: dict[str, object] | None = None) ->
 
 @main.command(help=text("cli.help-lab"))
 @click.option("--folder", type=click.Path(path_type=Path), help=text("cli.help-lab-folder"))
+@click.option("--language", type=click.Choice(text.languages()), help=text("cli.help-lab-language"))
 @click.option("--browser/--no-browser", default=True, help=text("cli.help-lab-browser"))
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-def lab(folder: Path | None, browser: bool, arguments: tuple[str, ...]) -> None:
+def lab(folder: Path | None, language: str | None, browser: bool, arguments: tuple[str, ...]) -> None:
     from tmalab import lab as workbook
+    from tmalab.lab_language import language_in, turn
 
     folder = (folder or Path(workbook.DEFAULT_FOLDER)).absolute()
+    language = os.environ[LANGUAGE] = language or language_in(folder) or chosen_language()
     try:
-        new = workbook.fill(folder)
+        turned = turn(folder, language)
+        new = workbook.fill(folder, language)
     except OSError as error:
         fail(text("cli.lab-unwritable", folder=folder, reason=error.strerror), UNREADABLE)
     say(text("cli.lab-new", folder=folder, count=len(new)) if new else text("cli.lab-kept", folder=folder))
-    workbook.start(folder, browser, arguments)
+    if turned:
+        say(text("cli.lab-turned", count=len(turned)))
+    workbook.start(folder, browser, arguments, language)
 
 
 @main.command(help=text("cli.help-progress"))
