@@ -3,8 +3,8 @@
 A page writes `{{ rules }}`, `{{ descriptor }}`, `{{ instructions }}`, `{{ barrier }}`, `{{ im2col_rules }}`,
 `{{ boundaries }}`, `{{ reductions }}`, `{{ recordings }}`, `{{ coverage }}`,
 `{{ commonly_said }}`, `{{ ladder }}`, `{{ gains }}`, `{{ benches }}`, `{{ timing_constants }}`, `{{ timing_errors }}`,
-`{{ glossary }}` or `{{ throughput }}` where a table that the library holds belongs. `boundaries`, `recordings` and
-`coverage` compare every recorded case anew.
+`{{ glossary }}`, `{{ languages }}` or `{{ throughput }}` where a table that the library holds belongs. `boundaries`,
+`recordings` and `coverage` compare every recorded case anew.
 `{{ picture_NAME }}` is a figure of tmalab.figures.gallery, drawn anew, which answers to the pointer there as well.
 """
 
@@ -19,8 +19,9 @@ from pathlib import Path
 from statistics import median
 
 import tmalab
+from grader.translations import Source, sources
 from tmalab import descriptor as map_bytes
-from tmalab import kernels, mbarrier_word, ptx, recorded
+from tmalab import kernels, mbarrier_word, ptx, recorded, translation
 from tmalab.bench import ON_GPU, command, plots, timing
 from tmalab.commonly_said import commonly_said as made_of_recordings
 from tmalab.data_types import DataType, Swizzle
@@ -288,6 +289,25 @@ def benches() -> str:
     return "\n\n".join(parts) or "No result is kept in this version."
 
 
+def languages() -> str:
+    """How far each lesson, and the sentences of checks and figures, are translated."""
+    others = [language for language in translation.languages() if language != "en"]
+    found = defaultdict(list)
+    for source in sources():
+        kind = source.name if source.kind == "lessons" else "sentences of checks, hazards, figures and commands"
+        found[kind].append(source)
+    rows = [(kind, *(_translated(kept, language) for language in others)) for kind, kept in found.items()]
+    return table(("lesson", *others), rows)
+
+
+def _translated(kept: list[Source], language: str) -> str:
+    count = sum(len(source.texts) for source in kept)
+    missing = sum(len(source.missing(language)) for source in kept)
+    if missing == count:
+        return "English only"
+    return "all" if not missing else f"{count - missing} of {count} texts, the others in English"
+
+
 def throughput() -> str:
     """A run of `grader bench` that was kept in throughput.json."""
     kept = Path(__file__).parent / "throughput.json"
@@ -337,7 +357,7 @@ def glossary() -> str:
 TABLES = (
     *(rules, im2col_rules, boundaries, descriptor, instructions, reductions, barrier, recordings, coverage),
     *(commonly_said, ladder, gains, benches, timing_constants, timing_errors, gemm_picture, throughput),
-    glossary,
+    *(glossary, languages),
 )
 myst_substitutions = {made.__name__: made() for made in TABLES}
 myst_substitutions |= {f"picture_{name}": picture(made()) for name, made in GALLERY.items()}

@@ -246,16 +246,32 @@ def release(course: Path, only_check: bool) -> None:
 
 
 @main.command()
+@click.argument("language", type=click.Choice(sorted({*text.languages()} - {"en"})))
+@click.option("--check", "only_check", is_flag=True, help="Change nothing; exit 1 if something finished lacks texts.")
+def translate(language: str, only_check: bool) -> None:
+    """Bring a language's files of translations up to date, and say what is missing or wrong in them."""
+    from grader.translations import faults, unfinished, update
+
+    for path in () if only_check else update(language):
+        click.echo(text("cli.written", path=path))
+    found = [*unfinished(language), *faults(language)]
+    for line in found:
+        click.echo(line)
+    sys.exit(NOT_ALL if found else DONE)
+
+
+@main.command()
 @click.argument("folder", default="tmalab-course", type=click.Path(file_okay=False, path_type=Path))
 @click.option("--without-solutions", is_flag=True, help="Take the lessons as students get them.")
 @click.option("--seed", type=int, default=None, help="The class's seed, kept in the settings.")
-def course(folder: Path, without_solutions: bool, seed: int | None) -> None:
+@click.option("--language", type=click.Choice(text.languages()), default="en", help="That of the notebooks.")
+def course(folder: Path, without_solutions: bool, seed: int | None, language: str) -> None:
     """Make the folder of a course, ready for nbgrader, formgrader and JupyterHub. What is there is kept."""
     try:
         from grader.classroom.course import write_course
     except ImportError as error:
         _leave(SET_UP, text("cli.no-nbgrader", module=error.name or "nbgrader"))
-    for path in write_course(folder, not without_solutions, seed):
+    for path in write_course(folder, not without_solutions, seed, language):
         click.echo(text("cli.written", path=path))
 
 

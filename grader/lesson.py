@@ -9,11 +9,12 @@ from __future__ import annotations
 import ast
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 from tmalab.lab import released
+from tmalab.translation import languages, translated
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Lesson:
 
     assignment: str
     checks: Sequence[CheckCell]
-    sources: frozenset[str]
+    sources: frozenset[str]  # in every language
 
     @classmethod
     def of(cls, assignment: str, cells: Sequence[Mapping[str, Any]]) -> Lesson:
@@ -52,8 +53,10 @@ def lessons() -> Mapping[str, Lesson]:
     """The released lessons, by the name of their assignment."""
     found = {}
     for path in sorted(released().glob("*/*.ipynb")):
-        cells = json.loads(path.read_text("utf-8"))["cells"]
-        found[path.parent.name] = Lesson.of(path.parent.name, cells)
+        notebook, name = json.loads(path.read_text("utf-8")), path.parent.name
+        versions = [translated(notebook, name, language)["cells"] for language in languages()]
+        sources = [Lesson.of(name, cells).sources for cells in versions]
+        found[name] = replace(Lesson.of(name, notebook["cells"]), sources=frozenset().union(*sources))
     return found
 
 

@@ -13,6 +13,8 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
+from rich.cells import cell_len
+
 from grader.exercise import Finding
 from grader.texts import text
 
@@ -29,7 +31,7 @@ def render(exercise_id: str, maximum: float, findings: Sequence[Finding], hint: 
     lines = [f"{exercise_id:<{TITLE_WIDTH}}{points}"]
     lines += [_part(finding) for finding in findings]
     if hint:
-        lines.append(_hanging(f"  {text('report.hint', step=hint[0]):<18}", hint[1]))
+        lines.append(_hanging(f"  {text('report.hint', step=hint[0])}", hint[1]))
     return "\n".join(lines)
 
 
@@ -48,6 +50,8 @@ def _hanging(head: str, message: str) -> str:
     lines = []
     for line in message.splitlines() or [""]:
         indent = INDENT + " " * (len(line) - len(line.lstrip()))
-        folded = textwrap.wrap(line, WIDTH, initial_indent=INDENT, subsequent_indent=indent, drop_whitespace=True)
+        width = len(INDENT) + (WIDTH - len(INDENT)) * len(line) // max(cell_len(line), 1)  # Chinese is twice as wide
+        folded = textwrap.wrap(line, width, initial_indent=INDENT, subsequent_indent=indent, drop_whitespace=True)
         lines += folded or [""]
-    return f"{head:<20}{lines[0].removeprefix(INDENT)}" + "".join(f"\n{line}" for line in lines[1:])
+    padding = " " * (len(INDENT) - cell_len(head))
+    return f"{head}{padding}{lines[0].removeprefix(INDENT)}" + "".join(f"\n{line}" for line in lines[1:])

@@ -28,7 +28,7 @@ LEARNERS, TESTS = "binder/requirements.txt", "tests/requirements.txt"  # pins; t
 LOCKS = {"tmalab": LEARNERS, "grader": LEARNERS, "tests": TESTS}  # command: its pins
 EXTRAS = {"tests": ("classroom", "cluster", "postgresql", "docs", "hub", "test")}  # command: the extras that it needs
 WITHOUT_NOTEBOOKS = {"tmalab": ("bench", "map", "record", "verdicts", "verify")}  # what may run on a bare GPU server
-NOTEBOOKS = ("anywidget", "ipywidgets", "jupyterlab")  # requirements that those do not have
+NOTEBOOKS = ("anywidget", "babel", "ipywidgets", "jupyterlab")  # requirements that those do not have
 TRIED = "TMALAB_BOOTSTRAPPED"  # set in the command that starts again, so that it never does so for ever
 
 

@@ -1,6 +1,7 @@
 """`tmalab lab`: the learner's own copy of the workbook, opened in JupyterLab on the first lesson.
 
-What the learner has is kept, always: only notebooks that are not in the folder yet are copied there.
+What the learner has is kept, always: only notebooks that are not in the folder yet are copied there, in the workbook's
+language (see `tmalab.lab_language`).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from tmalab.bootstrap import ROOT, become
+from tmalab.texts import FALLBACK, LANGUAGE
 
 DEFAULT_FOLDER = "tmalab-workbook"
 PACKAGE = Path(__file__).resolve().parent
@@ -25,8 +27,10 @@ def released() -> Path:
     return installed if installed.is_dir() else ROOT / "notebooks" / "release"
 
 
-def fill(folder: Path) -> list[Path]:
+def fill(folder: Path, language: str = FALLBACK) -> list[Path]:
     """Copy the released files that `folder` lacks into it; the copies are returned, and what was there is kept.
+
+    language   that of the copies; what is not translated is English
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -34,13 +38,15 @@ def fill(folder: Path) -> list[Path]:
     >>> len(first) > 0, second
     (True, [])
     """
+    from tmalab.lab_language import in_language
+
     copied = []
     for source in sorted(path for path in released().rglob("*") if path.is_file()):
         target = folder / source.relative_to(released())
         target.parent.mkdir(parents=True, exist_ok=True)
         try:
             with open(target, "xb") as file:
-                file.write(source.read_bytes())
+                file.write(in_language(source, language))
             copied.append(target)
         except FileExistsError:
             continue
@@ -75,6 +81,6 @@ def variables(environment: Mapping[str, str]) -> dict[str, str]:
     return {**environment, **joined}
 
 
-def start(folder: Path, browser: bool, arguments: Sequence[str]) -> NoReturn:
-    """Run JupyterLab in this process's place."""
-    become(command(folder, browser, arguments), variables(os.environ))
+def start(folder: Path, browser: bool, arguments: Sequence[str], language: str = FALLBACK) -> NoReturn:
+    """Run JupyterLab in this process's place; what is started from it speaks this language."""
+    become(command(folder, browser, arguments), variables({**os.environ, LANGUAGE: language}))

@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from tmalab.lab import DEFAULT_FOLDER, released
-from tmalab.texts import text
+from tmalab.texts import language, language_of, text
+from tmalab.translation import translated
 
 WIDTH = 20  # signs of a bar
 
@@ -103,8 +104,8 @@ def progress(folder: Path | None = None) -> Progress:
     folder = folder or workbook()
     lessons = []
     for source in sorted(released().glob("*/*.ipynb")):
-        ours = _cells(source)
-        theirs = _cells(folder / source.relative_to(released()))
+        path = folder / source.relative_to(released())
+        ours, theirs = _cells(source, language_of(path) or language()), _cells(path)
         lessons.append(LessonProgress(source.parent.name, _title(ours), _exercises(ours, theirs)))
     return Progress(lessons)
 
@@ -120,10 +121,14 @@ def workbook(start: Path | None = None) -> Path:
     return start
 
 
-def _cells(path: Path) -> list[Mapping[str, Any]]:
-    """The cells of a notebook; none where there is no such file or it is no notebook."""
+def _cells(path: Path, language: str | None = None) -> list[Mapping[str, Any]]:
+    """The cells of a notebook; none where there is no such file or it is no notebook.
+
+    language   of a released lesson, which is translated into it
+    """
     try:
-        cells = json.loads(path.read_text("utf-8"))["cells"]
+        notebook = json.loads(path.read_text("utf-8"))
+        cells = (translated(notebook, path.parent.name, language) if language else notebook)["cells"]
     except (OSError, ValueError, KeyError, TypeError):
         return []
     return [cell for cell in cells if isinstance(cell, dict)] if isinstance(cells, list) else []

@@ -16,6 +16,8 @@ from pathlib import Path
 from grader.release import CONFIG
 from tmalab.bootstrap import ROOT
 from tmalab.lab import released
+from tmalab.lab_language import in_language
+from tmalab.texts import FALLBACK
 
 HUB, EVERYONE = "jupyterhub_config.py", f"everyone/{CONFIG}"
 AS_RELEASED = (
@@ -24,11 +26,12 @@ AS_RELEASED = (
 SEEDED = '\nc.TrustedGrades.seed = {seed}  # the students\' servers need TMALAB_CLASS_SEED="{seed}"\n'
 
 
-def write_course(folder: Path, solutions: bool = True, seed: int | None = None) -> list[Path]:
+def write_course(folder: Path, solutions: bool = True, seed: int | None = None, language: str = FALLBACK) -> list[Path]:
     """Write the files of a course that `folder` lacks; returns them. What is there is kept.
 
     solutions   take the instructor's notebooks, where there are any
     seed        the class's, kept in the settings; None: TMALAB_CLASS_SEED decides
+    language    of the notebooks; what is not translated is English
     """
     sources = instructors() if solutions else None
     settings = (_templates() / CONFIG).read_text("utf-8")
@@ -37,7 +40,7 @@ def write_course(folder: Path, solutions: bool = True, seed: int | None = None) 
     wanted = {CONFIG: settings, HUB: hub if seed is None else hub.replace('SEED = "0"', f'SEED = "{seed}"')}
     wanted[EVERYONE] = (_templates() / EVERYONE).read_text("utf-8")
     for path in sorted((sources or released()).glob("*/*.ipynb")):
-        wanted[f"source/{path.parent.name}/{path.name}"] = path.read_text("utf-8")
+        wanted[f"source/{path.parent.name}/{path.name}"] = in_language(path, language).decode("utf-8")
     written = [folder / name for name in wanted if not (folder / name).exists()]
     for path in written:
         path.parent.mkdir(parents=True, exist_ok=True)

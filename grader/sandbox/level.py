@@ -21,6 +21,7 @@ from pathlib import Path
 
 from grader.texts import text
 from tmalab.bootstrap import ROOT
+from tmalab.texts import LANGUAGE, language
 
 NOBODY = 65534
 PACKAGES = ("tmalab", "grader")
@@ -72,9 +73,10 @@ def python_command(module: str, *arguments: str) -> list[str]:
 
 def environment() -> dict[str, str]:
     """The warm process's environment: nothing of the grader's own."""
-    names = ("TMALAB_LANGUAGE",) if os.name == "posix" else ("TMALAB_LANGUAGE", "SYSTEMROOT", "PATH", "TEMP", "TMP")
+    names = () if os.name == "posix" else ("SYSTEMROOT", "PATH", "TEMP", "TMP")
     own = dict.fromkeys(("HOME", "TMPDIR", "MPLCONFIGDIR"), scratch()) if os.name == "posix" else {}
-    return QUIET | own | {name: os.environ[name] for name in names if name in os.environ}
+    kept = {name: os.environ[name] for name in names if name in os.environ}
+    return QUIET | own | kept | {LANGUAGE: language()}
 
 
 def scratch() -> str:

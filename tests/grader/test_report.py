@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from rich.cells import cell_len
+
 from grader.exercise import evidence, right, wrong
 from grader.report import number, render
 
@@ -27,3 +29,15 @@ def test_a_long_sentence_is_folded_under_itself_and_a_listing_keeps_its_indentat
 
 def test_points_are_written_without_needless_digits():
     assert [number(points) for points in (3, 3.0, 2.5, 1 / 3)] == ["3", "3", "2.5", "0.33"]
+
+
+def test_chinese_stands_in_the_same_columns(monkeypatch):
+    monkeypatch.setenv("TMALAB_LANGUAGE", "zh")
+    long = "复制是异步的：只有在给它计数的屏障上成功等待之后，字节才一定在那里。" * 4
+    said = render("demo", 3, [right("compiles", 1, "sm_90a"), wrong("order", 2, long, "x")], (1, "谁来告诉线程？"))
+    first, *_, order, folded, _, hint = said.splitlines()
+    assert first.endswith("得 1 分，满分 3 分")
+    assert hint == "  提示 1/3          谁来告诉线程？"
+    assert order.startswith("  order      ✘ 0/2  复制")
+    assert folded.startswith(" " * 20 + long[48])
+    assert all(cell_len(line) <= 116 for line in said.splitlines())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -9,25 +10,32 @@ import click
 from rich.console import Console
 
 from tmalab.cli.output import AS_JSON, UNREADABLE, fail, print_json, say
-from tmalab.texts import text
+from tmalab.texts import LANGUAGE, text
+from tmalab.texts import language as chosen_language
 
 SIGNS = {"ok": ("✔", "green"), "absent": ("–", "yellow"), "wrong": ("✘", "red")}  # a finding's state: how it is shown
 
 
 @click.command(help=text("cli.help-lab"))
 @click.option("--folder", type=click.Path(path_type=Path), help=text("cli.help-lab-folder"))
+@click.option("--language", type=click.Choice(text.languages()), help=text("cli.help-lab-language"))
 @click.option("--browser/--no-browser", default=True, help=text("cli.help-lab-browser"))
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-def lab(folder: Path | None, browser: bool, arguments: tuple[str, ...]) -> None:
+def lab(folder: Path | None, language: str | None, browser: bool, arguments: tuple[str, ...]) -> None:
     from tmalab import lab as workbook
+    from tmalab.lab_language import language_in, turn
 
     folder = (folder or Path(workbook.DEFAULT_FOLDER)).absolute()
+    language = os.environ[LANGUAGE] = language or language_in(folder) or chosen_language()
     try:
-        new = workbook.fill(folder)
+        turned = turn(folder, language)
+        new = workbook.fill(folder, language)
     except OSError as error:
         fail(text("cli.lab-unwritable", folder=folder, reason=error.strerror), UNREADABLE)
     say(text("cli.lab-new", folder=folder, count=len(new)) if new else text("cli.lab-kept", folder=folder))
-    workbook.start(folder, browser, arguments)
+    if turned:
+        say(text("cli.lab-turned", count=len(turned)))
+    workbook.start(folder, browser, arguments, language)
 
 
 @click.command(help=text("cli.help-progress"))

@@ -19,7 +19,7 @@ class BanksFigure {
     this.speech = speech("");
     this.hint = element("p", { class: "tma-note", text: this.words.hint ?? this.words["access-hint"] });
     const panels = element("div", { class: "tma-panels" }, ...this.arrange());
-    const group = { class: "tma tma-banks", role: "group", "aria-label": this.words.figure };
+    const group = { class: "tma tma-banks", role: "group", lang: this.words.lang, "aria-label": this.words.figure };
     this.node = element("div", group, panels, this.legend());
     keepKeys(this.node);
     model.on(this.traits, this.changed);

@@ -17,7 +17,7 @@ import anywidget
 from traitlets import Dict
 
 from tmalab.figures.theme import theme_rules
-from tmalab.texts import text
+from tmalab.texts import language, text
 
 IMPORT = re.compile(r'^import .* from "\./(\w+)\.js";\n', re.MULTILINE)
 EXPORT = re.compile(r"^export (?!default)", re.MULTILINE)  # what stays is the figure's own
@@ -38,8 +38,8 @@ def style(*names: str) -> str:
 
 
 def templates(*keys: str) -> dict[str, str]:
-    """Sentences of the area `figures` with their {places} open, for the browser to fill in; by key without the area."""
-    return {key.partition(".")[2]: text.template(key) for key in keys}
+    """Sentences with their {places} open, for the browser to fill in, by key without the area; and their language."""
+    return {key.partition(".")[2]: text.template(key) for key in keys} | {"lang": language()}
 
 
 class Figure(anywidget.AnyWidget):

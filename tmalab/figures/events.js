@@ -22,7 +22,7 @@ export class EventsFigure {
     this.speech = speech("");
     const left = element("div", { class: "tma-panel" }, this.title, ...this.picture());
     const right = element("div", { class: "tma-panel" }, this.steps.events, this.steps.controls, this.speech.node);
-    const group = { class: `tma tma-events ${look}`, role: "group", "aria-label": words.figure };
+    const group = { class: `tma tma-events ${look}`, role: "group", lang: words.lang, "aria-label": words.figure };
     this.node = element("div", group, ...this.chooser(), element("div", { class: "tma-panels" }, left, right));
     this.node.append(this.legend());
     keepKeys(this.node);

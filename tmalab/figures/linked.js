@@ -25,7 +25,7 @@ export class LinkedFigure {
     this.strip = new BitStrip();
     this.bits = element("div", { class: "tma-address" }, this.strip.node);
     const panels = element("div", { class: "tma-panels" }, ...this.arrange());
-    const group = { class: `tma tma-${name}`, role: "group", "aria-label": this.words.figure };
+    const group = { class: `tma tma-${name}`, role: "group", lang: this.words.lang, "aria-label": this.words.figure };
     this.node = element("div", group, panels, this.legend());
     keepKeys(this.node);
     this.listen();
