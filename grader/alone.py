@@ -15,12 +15,11 @@ from typing import Any
 import numpy as np
 
 from grader.memory import copied
+from grader.overlap import ENDS, copies_under_way, products_followed
 from grader.source import MODULES, KernelSource, stripped
 from tmalab import TensorMap, device, kernel
 
 PATIENCE = 1.0, 2.0  # seconds: a loop that lets nothing else go on, and a whole run; a tile takes a twentieth
-COPIES = ("load_lands", "store_read")  # events of the copy engine in a trace
-ISSUES = ("load", "store")  # events of threads that ask it for something
 Argument = TensorMap | np.ndarray | int
 Clock = Callable[[], float]  # seconds; a process of its own is given the processor's, which a busy computer delays
 
@@ -53,6 +52,7 @@ class Outcome:
     stopped: tuple[str, str] | None  # why it did not come to its end: a cause, a message
     copied: bool  # whether the copy engine did any copy, as far as the trace reaches
     ahead: int = 0  # the most copies that were under way at once, as far as the trace reaches; counted with seed 0
+    followed: int = 0  # products that were issued while the one before was not done; counted likewise
 
 
 def arrays_in(arguments: Sequence[Argument]) -> list[np.ndarray]:
@@ -93,24 +93,10 @@ def run_alone(
     with patience(*limits):
         run = kernel(build(source)).run(shape.grid, shape.block, tuple(own), shape.cluster, on, seed)
     hazards = [(hazard.name, str(hazard.message)) for hazard in run.hazards]
-    copied = len(run.trace) == LENGTH or any(event.what in COPIES for event in run.trace)
+    copied = len(run.trace) == LENGTH or any(event.what in ENDS for event in run.trace)
     clean = not (run.hazards or run.deadlock or run.fault)  # whether it compiles is a question of its own
-    return Outcome(arrays_in(own), clean, hazards, _why_stopped(run), copied, 0 if seed else _under_way(run.trace))
-
-
-def _under_way(trace: Sequence[Any]) -> int:
-    """The most copies that were issued and still needed their shared memory: of a kernel that waits for each, 1.
-
-    A load needs it until it has landed, a store or reduction until it has been read.
-    """
-    most, under_way = 0, set()
-    for event in trace:
-        if event.what in ISSUES:
-            under_way.add(event.copy)
-            most = max(most, len(under_way))
-        elif event.what in COPIES:
-            under_way.discard(event.copy)
-    return most
+    counted = (0, 0) if seed else (copies_under_way(run.trace), products_followed(run.trace, shape.block))
+    return Outcome(arrays_in(own), clean, hazards, _why_stopped(run), copied, *counted)
 
 
 def several_alone(

@@ -23,6 +23,7 @@ from grader.alone import (
 )
 from grader.recorded import hopper_here
 from grader.source import KernelSource, take_source
+from tmalab.simulator.watchdog import Stopwatch
 
 
 class Runner(Protocol):
@@ -88,9 +89,19 @@ class Here:
     def source(self, answer: object) -> KernelSource:
         return take_source(answer)
 
+    def several(
+        self,
+        source: KernelSource,
+        runs: Sequence[tuple[Sequence[Argument], int]],
+        shape: Shape,
+        seconds: float,
+        until_wrong: bool = False,
+    ) -> list[Outcome]:
+        clock = Stopwatch().seconds  # a busy computer costs no points
+        return several_alone(source, runs, shape, seconds, until_wrong, clock=clock)
+
     compile = staticmethod(compile_alone)
     run = staticmethod(run_alone)
-    several = staticmethod(several_alone)
     accesses = staticmethod(accesses_alone)
     loads = staticmethod(loads_alone)
 

@@ -75,6 +75,7 @@ class KernelTask:
     """The most bytes that all loads together may read from global memory; `points` then has a part traffic."""
     recorded: bool = True  # whether its copies are among the recordings; where they can't be, none are looked for
     ahead: int = 0  # copies that must be under way at once with the public input; 0: that is no part of the check
+    followed: int = 0  # products that must be issued while the one before runs, with the public input; 0: likewise
 
     @property
     def shape(self) -> Shape:
@@ -83,7 +84,7 @@ class KernelTask:
 
 
 def judge_kernel(answer: object, task: KernelTask, seed: int) -> list[Finding]:
-    """The parts compiles, bytes, banks, traffic, order, hardware. Nothing runs that does not compile or copy."""
+    """The parts compiles, bytes, what is counted, order, hardware. Nothing runs that does not compile or copy."""
     try:
         source = current().source(answer)
     except NoSource as reason:
@@ -106,6 +107,8 @@ def judge_kernel(answer: object, task: KernelTask, seed: int) -> list[Finding]:
         counted.append(judge_traffic(source, cases[0], task, bool(moved.passed)))
     if task.ahead:
         counted.append(_judge_ahead(outcomes[0], task, bool(cases[0].stores)))
+    if task.followed:
+        counted.append(_judge_overlap(outcomes[0], task))
     clean = bool(moved.passed and order.passed)
     return [compiles, moved, *counted, order, *_hardware(source, cases[0], task, clean)]
 
@@ -216,6 +219,16 @@ def _judge_ahead(outcome: Outcome, task: KernelTask, stores: bool = False) -> Fi
             "ahead", points, text("kernel.open-few" if stores else "kernel.ahead-few", **counts), "too-few-ahead"
         )
     return right("ahead", points, text("kernel.open-right" if stores else "kernel.ahead-right", **counts))
+
+
+def _judge_overlap(outcome: Outcome, task: KernelTask) -> Finding:
+    """Whether the tensor core is given the next step before it is done with one, in the same run as for `ahead`."""
+    points, counts = task.points["overlap"], {"seen": outcome.followed, "wanted": task.followed}
+    if outcome.stopped:
+        return wrong("overlap", points, text("report.not-looked-at"), _names(outcome)[0])
+    if outcome.followed < task.followed:
+        return wrong("overlap", points, text("kernel.overlap-few", **counts), "no-overlap")
+    return right("overlap", points, text("kernel.overlap-right", **counts))
 
 
 def _names(outcome: Outcome) -> list[str]:

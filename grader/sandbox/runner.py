@@ -119,13 +119,13 @@ class InSandbox:
 
 
 COMPILATION = {"checked": bool, "error": str, "counts": dict}
-OUTCOME = {"arrays": list, "ok": bool, "hazards": list, "copied": bool, "ahead": int}
+OUTCOME = {"arrays": list, "ok": bool, "hazards": list, "copied": bool, "ahead": int, "followed": int}
 
 
 def _outcome(record: Any, arguments: Sequence[Argument]) -> Outcome:
     """A run as a record tells it: arrays of the shapes that went in, words."""
     before = arrays_in(arguments)
-    arrays, ok, hazards, copied, ahead = (_of(record, name, kind) for name, kind in OUTCOME.items())
+    arrays, ok, hazards, copied, *counted = (_of(record, name, kind) for name, kind in OUTCOME.items())
     same = len(arrays) == len(before) and all(
         type(array) is np.ndarray and array.dtype == old.dtype and array.shape == old.shape
         for array, old in zip(arrays, before, strict=True)
@@ -134,7 +134,7 @@ def _outcome(record: Any, arguments: Sequence[Argument]) -> Outcome:
     if not same or not all(map(_is_pair, [*hazards, *([stopped] if stopped is not None else [])])):
         raise _malformed()
     told = [(name, message[:LONGEST]) for name, message in hazards]
-    return Outcome(arrays, ok, told, stopped, copied, ahead)
+    return Outcome(arrays, ok, told, stopped, copied, *counted)
 
 
 def _none(arguments: Sequence[Argument], failed: Failed) -> Outcome:

@@ -11,6 +11,7 @@ import grader
 from grader import exercises
 from grader.report import number
 from tests.lessons import LESSONS, answers
+from tmalab.launch import Kernel
 
 
 def pairs(kind: str) -> list:
@@ -28,12 +29,13 @@ def name_of(value: object) -> str:
 
 
 def first_ones(pairs: list, most: int) -> list:
-    """All of them, those beyond the first few of each exercise among the slow tests."""
+    """All of them, those beyond the first few of each exercise among the slow tests; half as many matrix products."""
     numbers = Counter()
     marked = []
     for exercise, answer in pairs:
         numbers[exercise] += 1
-        slow = [pytest.mark.slow] if numbers[exercise] > most else []
+        product = exercise.startswith("gemm.") and isinstance(getattr(answer, "answer", answer), Kernel)
+        slow = [pytest.mark.slow] if numbers[exercise] > (most // 2 if product else most) else []
         marked.append(pytest.param(exercise, answer, marks=slow, id=f"{exercise}-{name_of(answer)}"))
     return marked
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.alone import _under_way
 from grader.exercises import grouping, maps, mbarrier, pipelines, stores, swizzle
+from grader.overlap import copies_under_way
 from grader.percent import parse
 from tests.lessons import COURSE
 from tmalab import DataType, Swizzle, TensorMap
@@ -235,12 +235,12 @@ def test_maps_bug_d_edits_a_map_that_is_in_use(seed):
     assert {hazard.name for hazard in run.hazards} == {"map-edited"}
 
 
-def test_pipelines_bug_a_is_right_and_never_has_two_loads_under_way():
+def test_pipelines_bug_a_is_right_and_never_has_two_copies_under_way():
     run, same = pipelines_run("bug_a")
     assert pipelines.CULPRITS["bug_a"] == "c"
     assert run.ok
     assert same.all()
-    assert _under_way(run.trace) == 1
+    assert copies_under_way(run.trace) == 1
     assert len(run.timeline.bubbles()) >= 9
 
 
