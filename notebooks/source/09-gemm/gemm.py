@@ -518,7 +518,8 @@ print("a ring:    ", busy(ahead_run))
 print("roles:     ", busy(roles_run))
 
 # %% id="roles-figure"
-PipelineFigure(one_stage_run.timeline, roles_run.timeline)
+timelines = [run.timeline for run in (one_stage_run, roles_run)]
+PipelineFigure(*[timeline for timeline in timelines if timeline.bubbles()])
 
 # %% [markdown] id="persistent"
 # ## 7. A kernel that stays
