@@ -20,7 +20,7 @@ COUNTS = ("kernels", "right", "wrong", "silent")
 
 @cache
 def read() -> dict[str, Any]:
-    """The recording: `provenance`; `launches` of each kernel, `checked` of them under racecheck; `hazards` with COUNTS."""
+    """The recording: `launches` of each kernel, `checked` of them under racecheck; `hazards`, each with COUNTS."""
     return json.loads(resources.files("tmalab").joinpath("recorded", "wrong-kernels.json").read_text("utf-8"))
 
 
