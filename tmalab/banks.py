@@ -18,7 +18,7 @@ The same with 16-byte accesses down eight rows of a swizzled tile:
 >>> from tmalab import DataType, Swizzle, TensorMap
 >>> tm = TensorMap(DataType.FLOAT16, 0, (64, 8), (128,), (64, 8), swizzle=Swizzle.B128)
 >>> print(conflicts(tile_addresses(tm, range(8), 0), size=16))
-8 lanes of 16 bytes: no conflict (turns: 1, phases: 1)
+8 lanes of 16 bytes: no conflict (turns: 1)
 
 Source: CUDA C++ Programming Guide, shared memory, for the banks and the broadcast; the halves and quarters are how
 NVIDIA's profilers count turns ("wavefronts"). Hardware may do better: it can merge halves that read the same words.
@@ -80,9 +80,11 @@ class Conflicts(NamedTuple):
         return tuple(max(len(phase.words.get(bank, ())) for phase in self.phases) for bank in range(BANKS))
 
     def __str__(self) -> str:
-        values = {"lanes": len(self.addresses), "size": self.size, "phases": len(self.phases)}
+        values = {"lanes": len(self.addresses), "size": self.size, "turns": self.wavefronts}
         conflict = text("banks.none") if self.ways == 1 else text("banks.ways", ways=self.ways)
-        return text("banks.summary", conflict=conflict, turns=self.wavefronts, **values)
+        if len(self.phases) == 1:
+            return text("banks.summary", conflict=conflict, **values)
+        return text("banks.summary-in-parts", conflict=conflict, parts=len(self.phases), **values)
 
     def show(self) -> BanksFigure:
         """The figure of this access: its sectors, the banks, and who waits; see tmalab.figures.BanksFigure."""

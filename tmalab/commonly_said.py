@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,10 +22,13 @@ import numpy as np
 from tmalab import recorded, reference
 from tmalab.data_types import DataType, Interleave, OobFill, Swizzle
 from tmalab.mbarrier import MBarrier
+from tmalab.recorded import verdicts, wrong_kernels
 from tmalab.recorded.barrier_case import OPERATIONS, BarrierCase, defined
 from tmalab.recorded.by_reference import by_reference
 from tmalab.recorded.case import Case
 from tmalab.swizzle import PATTERNS
+from tmalab.tensor_map_fields import Fields
+from tmalab.tensor_map_rules import judge
 from tmalab.texts import text
 
 
@@ -165,6 +170,45 @@ def swizzles_of_interleaved() -> dict[str, object]:
     return {"count": len(others), "same": sum(np.array_equal(seen, by_reference(case)) for case, seen in others)}
 
 
+def tf32_bits() -> dict[str, object]:
+    """Numbers through TFLOAT32 maps that rounding and cutting off the low bits take to different ones."""
+    differ = nearest = 0
+    for case, seen in _pairs("loads"):
+        if _plain_load(case) and case.tensor_map.data_type == DataType.TFLOAT32:
+            bits = np.frombuffer(_image_at(replace_type(case, DataType.FLOAT32), case.shared_address), np.uint32)
+            bits, got = bits.astype(np.int64), np.frombuffer(_image(case, seen), np.uint32)
+            rounded, cut = (bits + 0xFFF + (bits >> 13 & 1)) & ~0x1FFF, bits & ~0x1FFF
+            telling = (rounded != cut) & ((bits & 0x7F800000) != 0x7F800000)
+            differ += int(np.count_nonzero(telling))
+            nearest += int(np.count_nonzero(got[telling] == rounded[telling]))
+    return {"count": differ, "same": nearest}
+
+
+# ---- maps that the driver was asked for
+
+
+def _taken(wanted: Callable[[Fields], bool]) -> dict[str, object]:
+    """Maps of a kind that break no rule of the library's: how many were asked for, and how many the driver took."""
+    asked = verdicts.read()
+    pairs = zip(asked.maps, asked.encoded, strict=True)
+    answers = [encoded for fields, encoded in pairs if isinstance(fields, Fields) and wanted(fields) and _legal(fields)]
+    return {"count": len(answers), "taken": sum(encoded is not None for encoded in answers)}
+
+
+def _legal(fields: Fields) -> bool:
+    return not judge(fields)
+
+
+def boxes_beyond_the_tensor() -> dict[str, object]:
+    """Boxes that are longer than the tensor along a dimension."""
+    return _taken(lambda fields: any(box > size for box, size in zip(fields.box_dim, fields.global_dim, strict=False)))
+
+
+def strides_that_do_not_grow() -> dict[str, object]:
+    """Maps with a stride that is no larger than the one before it."""
+    return _taken(lambda fields: any(after <= before for before, after in pairwise(fields.global_strides)))
+
+
 # ---- stores
 
 
@@ -221,9 +265,13 @@ def _measured() -> Any:
     return Measured.read()
 
 
-def _from_trials() -> str:
-    where = _measured().provenance
-    return text("said.recorded", name="timing", gpu=where["gpu"], date=where["date"])
+def _made(name: str, provenance: Callable[[], dict[str, Any]]) -> Callable[[], str]:
+    return lambda: text("said.recorded", name=name, gpu=provenance()["gpu"], date=provenance()["date"])
+
+
+_from_trials = _made("timing", lambda: _measured().provenance)
+_from_verdicts = _made("verdicts", lambda: verdicts.read().provenance)
+_from_wrong_kernels = _made("wrong-kernels", lambda: wrong_kernels.read()["provenance"])
 
 
 ROWS = (
@@ -233,9 +281,16 @@ ROWS = (
     ("inside", partly_outside, _from("loads")),
     ("nan", nan_fill, _from("loads")),
     ("flush", subnormals, _from("loads")),
+    ("tf32", tf32_bits, _from("loads")),
     ("interleave", swizzles_of_interleaved, _from("interleaved-loads")),
+    ("box", boxes_beyond_the_tensor, _from_verdicts),
+    ("strides", strides_that_do_not_grow, _from_verdicts),
     ("clip", clipped_stores, _from("stores")),
     ("negative", negative_stores, _from("faults")),
     ("aligned", tiles_at_16, _from("faults")),
     ("multicast", sharing, _from_trials),
+    ("early", partial(wrong_kernels.counts, "read-before-wait", "wait-ignored"), _from_wrong_kernels),
+    ("fence", partial(wrong_kernels.counts, "missing-proxy-fence", "proxy-fence-space"), _from_wrong_kernels),
+    ("reuse", partial(wrong_kernels.counts, "store-source-reuse"), _from_wrong_kernels),
+    ("racecheck", wrong_kernels.counts, _from_wrong_kernels),
 )

@@ -87,7 +87,8 @@ def _miss(name: str, given: object, wanted: int | tuple[int, ...]) -> tuple[str,
     value = _value(given)
     if given is None:
         return text("map.open"), "open"
-    if value is None or isinstance(value, tuple) != isinstance(wanted, tuple):
+    nameless = isinstance(value, int) and value not in set(ENUMS[name]) if name in ENUMS else False
+    if value is None or nameless or isinstance(value, tuple) != isinstance(wanted, tuple):
         if isinstance(wanted, tuple):
             return text("map.wants-integers", given=shown(given), count=len(wanted)), "form"
         return text("map.wants-name", given=shown(given), kind=ENUMS[name].__name__), "form"

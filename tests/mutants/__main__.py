@@ -7,7 +7,7 @@ import json
 import sys
 from pathlib import Path
 
-from tests.mutants import equivalent, hardware, pages
+from tests.mutants import equivalent, hardware, hardware_summary, pages
 from tests.mutants.right import CASES
 from tests.mutants.runs import EDITED, as_data, check_edits, check_right, check_wrong, in_parallel
 from tests.mutants.wrong import MUTANTS
@@ -30,6 +30,7 @@ def arguments(given: list[str]) -> argparse.Namespace:
     parser.add_argument(
         "--hardware", type=Path, metavar="FILE", help="run on a GPU what FILE lacks, write the numbers, and stop"
     )
+    parser.add_argument("--summary", type=Path, metavar="FILE", help="count what a GPU said by hazard, and stop")
     parser.add_argument("--part", choices=hardware.PARTS, help="of --hardware: this part only")
     parser.add_argument(
         "--seconds", type=float, default=900, help="of --hardware: what is not run by then is not (900)"
@@ -47,6 +48,9 @@ def main(given: list[str]) -> int:
         return hardware.record(asked.hardware, [asked.part] if asked.part else hardware.PARTS, asked.seconds)
     if asked.harmless:
         asked.harmless.write_text("\n".join(hardware.harmless()) + "\n", "utf-8")
+        return 0
+    if asked.summary:
+        hardware_summary.write(asked.summary)
         return 0
     right = in_parallel(check_right, CASES, asked.right_seeds)
     wrong = in_parallel(check_wrong, MUTANTS, asked.seeds)

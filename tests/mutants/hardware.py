@@ -2,6 +2,7 @@
 
     python -m tests.mutants --harmless tests/mutants/harmless.txt       which those are: the simulator says it, anywhere
     python -m tests.mutants --hardware tests/mutants/hardware.json      needs a Hopper GPU and compute-sanitizer
+    python -m tests.mutants --summary tmalab/recorded/wrong-kernels.json      afterwards, for the library's own table
 
 Each mutant is launched LAUNCHES times and its result compared; then all of them, and the right kernels, once more under
 racecheck. The controls are races that racecheck does know: should it not report them, its silence elsewhere says

@@ -56,7 +56,8 @@ def test_a_conflict_says_which_words_meet_in_which_bank():
     found = conflicts([0, 128, 4, 260], 4)
     assert found.phases[0].words == {0: (0, 128), 1: (4, 260)}
     assert found.by_bank == (2, 2, *[0] * 30)
-    assert str(found) == "4 lanes of 4 bytes: 2-way conflict (turns: 2, phases: 1)"
+    assert str(found) == "4 lanes of 4 bytes: 2-way conflict (turns: 2)"
+    assert str(conflicts([16 * lane for lane in range(32)], 16)).endswith("no conflict (turns: 4, in 4 parts)")
 
 
 @given(st.data())

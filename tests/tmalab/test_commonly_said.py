@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 
 import pytest
 
+from tests.mutants import hardware_summary
 from tmalab import commonly_said as table
 from tmalab import recorded
+from tmalab.recorded import verdicts
 from tmalab.texts import text
 
 COUNTED = {  # a count of what was seen, and what it must be a part of
@@ -18,6 +21,7 @@ COUNTED = {  # a count of what was seen, and what it must be a part of
     "inside": ("same", "count"),
     "flush": ("kept", "kept"),
     "interleave": ("same", "count"),
+    "tf32": ("same", "count"),
     "negative": ("faults", "count"),
     "aligned": ("faults", "count"),
 }
@@ -41,6 +45,23 @@ def test_a_recording_of_other_hardware_gives_other_numbers(name, monkeypatch):
 
     monkeypatch.setattr(recorded, "read", otherwise)
     assert COUNTS[name]()[seen] == 0
+
+
+@pytest.mark.parametrize("name", ["box", "strides"])
+def test_a_driver_that_refuses_would_be_told_of(name, monkeypatch):
+    counts, asked = COUNTS[name](), verdicts.read()
+    assert 0 < counts["taken"] == counts["count"]
+    monkeypatch.setattr(verdicts, "read", lambda: asked._replace(encoded=[None] * len(asked.maps)))
+    assert COUNTS[name]() == {"count": counts["count"], "taken": 0}
+
+
+def test_what_is_told_of_wrong_kernels_is_counted_in_what_hardware_said_of_the_mutants():
+    assert json.loads(hardware_summary.FILE.read_text("utf-8")) == hardware_summary.summary()
+    fence, everything = COUNTS["fence"](), COUNTS["racecheck"]()
+    assert 0 < fence["right"] < fence["kernels"] < everything["kernels"]
+    assert everything["silent"] > everything["kernels"] / 2
+    assert COUNTS["early"]()["wrong"] > 0
+    assert COUNTS["reuse"]()["right"] > COUNTS["reuse"]()["wrong"]
 
 
 def test_what_is_said_is_not_what_was_seen():

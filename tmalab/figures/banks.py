@@ -6,7 +6,7 @@ reads what there, and how often each of S0 to S7 is asked.
 
 >>> figure = BanksFigure()
 >>> str(figure.access)
-'8 lanes of 16 bytes: 8-way conflict (turns: 8, phases: 1)'
+'8 lanes of 16 bytes: 8-way conflict (turns: 8)'
 >>> figure.swizzle = "B128"
 >>> figure.access.ways, figure.access.by_bank[::4]
 (1, (1, 1, 1, 1, 1, 1, 1, 1))

@@ -2,7 +2,7 @@
 
 >>> from tmalab.banks import conflicts
 >>> print(access_table(conflicts([0, 16, 128], 16)))
-3 lanes of 16 bytes: 2-way conflict (turns: 2, phases: 1)
+3 lanes of 16 bytes: 2-way conflict (turns: 2)
 phase 0: lanes 0 to 2
 0x0000   0   1  --  --  --  --  --  --
 0x0080   2  --  --  --  --  --  --  --

@@ -28,8 +28,8 @@ from tmalab.doctor import examine
 # %% [markdown] id="computer"
 # ## 1. Your computer
 #
-# Run a cell with Shift+Enter. This one looks at what is installed. A dash is no fault: without a Hopper GPU kernels run in
-# the simulator, on any computer, and are compared with what an H200 did.
+# Run a cell with Shift+Enter. This one looks at what is installed. An absent GPU is no fault: without a Hopper GPU kernels run
+# in the simulator, on any computer, and are compared with what an H200 did.
 
 # %% id="computer-run"
 for finding in examine():

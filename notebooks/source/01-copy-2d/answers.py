@@ -555,6 +555,7 @@ WRONG = {
         Wrong("one", "counts", "type str"),
     ],
     "copy-2d.map": [
+        Wrong(FIELDS | {"swizzle": 128}, "fields", "swizzle: 128 is none of Swizzle"),
         Wrong(FIELDS | {"global_dim": (16, 128)}, "fields", "wrong order"),
         Wrong(FIELDS | {"box_dim": (8, 64)}, "fields", "box_dim: (8, 64) holds the right numbers in the wrong order"),
         Wrong(FIELDS | {"global_strides": (128,)}, "fields", "distance between neighbouring rows, in bytes"),

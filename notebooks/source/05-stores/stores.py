@@ -104,7 +104,8 @@ print(run)
 # counts. And a CTA (a block, in PTX's words) must not end before its stores have been read: its shared memory goes to
 # another CTA.
 #
-# Step through the figure: three tiles go through two buffers. Where a buffer is hatched, nobody may write to it.
+# Step through the figure: three tiles go through two buffers. Where a buffer is hatched, nobody may write to it; beside each
+# stands whether one may, and why.
 
 # %% id="groups-figure"
 from tmalab.figures import StoreFigure

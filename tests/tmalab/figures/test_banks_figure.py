@@ -67,7 +67,7 @@ def test_the_comparison_is_labelled_as_no_legal_box():
 def test_an_access_shows_itself_with_every_lane_and_count():
     access = conflicts([64 * lane for lane in range(32)])  # two banks, sixteen words each
     table = access.show().table().splitlines()
-    assert table[0] == "32 lanes of 4 bytes: 16-way conflict (turns: 16, phases: 1)"
+    assert table[0] == "32 lanes of 4 bytes: 16-way conflict (turns: 16)"
     assert table[2].split()[:2] == ["0x0000", "0"]
     assert table[2].split()[17] == "1"
     assert table[-1].split()[1:] == ["16", *["0"] * 15, "16", *["0"] * 15]
