@@ -26,7 +26,7 @@ from tmalab.bench import ON_GPU, command, plots, timing
 from tmalab.commonly_said import commonly_said as made_of_recordings
 from tmalab.data_types import DataType, Swizzle
 from tmalab.figures.base import Figure
-from tmalab.figures.gallery import GALLERY
+from tmalab.figures.gallery import GALLERY, two_runs
 from tmalab.figures.gemm import GemmFigure
 from tmalab.glossary import glossary as terms_of_the_field
 from tmalab.gpu.verdicts import compare
@@ -360,4 +360,4 @@ TABLES = (
     *(glossary, languages),
 )
 myst_substitutions = {made.__name__: made() for made in TABLES}
-myst_substitutions |= {f"picture_{name}": picture(made()) for name, made in GALLERY.items()}
+myst_substitutions |= {f"picture_{name}": picture(made()) for name, made in {**GALLERY, "two_runs": two_runs}.items()}

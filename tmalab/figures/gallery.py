@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from tmalab.data_types import Swizzle
 from tmalab.figures.banks import BanksFigure
 from tmalab.figures.base import Figure
@@ -20,6 +22,7 @@ from tmalab.figures.multicast import MulticastFigure
 from tmalab.figures.pipeline import PipelineFigure
 from tmalab.figures.store import StoreFigure
 from tmalab.figures.tile import TileFigure
+from tmalab.kernels import gemm_pipelined
 
 
 def tile() -> Figure:
@@ -74,6 +77,18 @@ def pipeline() -> Figure:
 def hazard() -> Figure:
     """A tile that is read without a wait."""
     return HazardFigure()
+
+
+def two_runs() -> Figure:
+    """One product of matrices, simulated with a ring of two stages and with one of four."""
+    runs = []
+    for stages in (2, 4):
+        a, b, c = (np.zeros(shape, np.uint16) for shape in ((128, 512), (128, 512), (128, 128)))
+        how = gemm_pipelined.launch_of(a, b, c, stages)
+        runs.append(how.pop("kernel").run(**how))
+    figure = PipelineFigure(*runs)
+    figure.time = figure.timelines[1].duration / 2
+    return figure
 
 
 FIGURES = (tile, grouping, banks, mbarrier, store, pipeline, multicast, hazard)

@@ -20,6 +20,8 @@ from hashlib import sha1
 from textwrap import wrap
 
 from tmalab.figures.grouping_places import groups_and_atoms, in_one_matrix, outside, position, source
+from tmalab.figures.shared_svg import HEAD as HEAD_SHARED
+from tmalab.figures.shared_svg import LETTERS, TOP, SharedSide
 from tmalab.figures.svg import Drawing
 from tmalab.figures.tile_places import Mode, Places
 from tmalab.figures.tile_words import destination, fill_name, hexadecimal, mode_name, notes, places_table
@@ -28,9 +30,9 @@ from tmalab.tensor_map import TensorMap
 from tmalab.texts import text
 
 ROWS, SECTORS, PLANES, DOWN, LINES = 16, 16, 4, 32, 40  # drawn at most: of a group, of groups, of shared memory
-LEFT, TOP, GAP = 16, 72, 40  # pixels: the margin, where the upper grids begin, between the sides
+LEFT, GAP = 16, 40  # pixels: the margin, between the sides
 CELL, BOXED, PLACE = (16, 15), (30, 15), (34, 16)  # pixels: a sector of the tensor, of the box, of shared memory
-HEAD, HEAD_RIGHT, MARKS = 34, 62, 140  # pixels: row headings, and the names beside shared memory
+HEAD, MARKS = 34, 140  # pixels: row headings, and the names beside shared memory
 At = tuple[int, int, int]  # (group, row, sector) of the tile
 
 
@@ -94,22 +96,23 @@ class _Picture:
         self.planes = _window(groups, z, (deep - 1) * group_step + 1, most)
         self.boxed = min(deep, PLANES), min(high, ROWS), min(wide // per, SECTORS)
         self.lines = min(places.lines, LINES) if places else 0
-        self.notes = [line for note in notes(places, LINES) for line in wrap(note, 62)] if places else []
+        self.notes = [line for note in notes(places, LINES) for line in wrap(note, LETTERS)] if places else []
         across, down = len(self.sectors), len(self.rows)
         across, down = (across * len(self.planes), down) if self.beside else (across, down * len(self.planes))
         left = max(across * CELL[0], self.boxed[0] * self.boxed[2] * BOXED[0])
         self.right = LEFT + HEAD + left + GAP
+        self.shared = SharedSide(self.right, PLACE, self.lines)
         self.middle = TOP + down * CELL[1] + 76  # where the box's grid begins
         shared = self.lines * PLACE[1] + 2 + 18 * max(1, len(self.notes))
         self.bottom = max(self.middle + self.boxed[1] * BOXED[1], TOP + shared) + 34
         title = _title(tensor_map, mode, places, coordinates)
         identity = "tma-" + sha1(repr((title, self.tm, places and places.shared_address)).encode()).hexdigest()[:8]
-        self.drawing = Drawing(title, identity, self.right + HEAD_RIGHT + 8 * PLACE[0] + MARKS, self.bottom + 62)
+        self.drawing = Drawing(title, identity, self.right + HEAD_SHARED + 8 * PLACE[0] + MARKS, self.bottom + 62)
 
     def draw(self, selected: Sequence[int] | None) -> str:
         self.drawing.rest = selected and "s" + "-".join(map(str, selected))
         self._draw_tensor()
-        self._draw_shared()
+        self.shared.draw(self.drawing, self.mode, self.places, self.notes)
         for at in self._drawn():
             self._draw_sector(at)
         self._draw_outlines()
@@ -153,29 +156,6 @@ class _Picture:
         for row in range(self.boxed[1]):
             draw.text(LEFT + HEAD - 6, self._box_cell(0, row, 0)[1] + 12, str(row), "h")
 
-    def _draw_shared(self) -> None:
-        draw, places = self.drawing, self.places
-        if places is None:
-            draw.text(self.right, 24, text("figures.refused-title", name=mode_name(self.mode.swizzle)), "t")
-            for at, words in enumerate(wrap(self.mode.reason, 62)):
-                draw.text(self.right, TOP + 18 * at, words)
-            return
-        tm, names = self.tm, _names(places)
-        title = text("figures.shared-title", base=hexadecimal(places.shared_address))
-        draw.text(self.right, 24, f"{title}, SWIZZLE_{mode_name(self.mode.swizzle)}", "t")
-        values = {"bytes": f"{tm.transaction_bytes:,}", "lines": places.lines, "pitch": tm.pitch}
-        draw.text(self.right, 44, text("figures.shared-caption", **values), "m")
-        for line in range(self.lines):
-            addresses = places.addresses(line)
-            draw.text(self.right + HEAD_RIGHT - 6, TOP + line * PLACE[1] + 12, hexadecimal(addresses.start), "h")
-            for address in addresses:
-                if address not in names:
-                    draw.box(*self._place(address), *PLACE, "g")
-        for at, words in enumerate(self.notes):
-            draw.text(self.right, TOP + self.lines * PLACE[1] + 20 + 18 * at, words, "m")
-        for sector in range(8):
-            draw.text(self.right + HEAD_RIGHT + sector * PLACE[0] + 20, TOP - 6, str(sector), "h")
-
     def _draw_sector(self, at: At) -> None:
         draw, places, (group, row, sector) = self.drawing, self.places, at
         number = group * self.tm.delivered_dim[1] + row
@@ -184,13 +164,13 @@ class _Picture:
         words = f"{source(self.tm, self.coordinates, *at)} {destination(places, number, sector)}"
         z, y, x = position(self.tm, self.coordinates, *at)
         column = x * self.tm.element_size // SECTOR
-        shown = [(*self._box_cell(*at), *BOXED), (*self._place(places.physical[number][sector]), *PLACE)]
+        shown = [(*self._box_cell(*at), *BOXED), (*self.shared.place(places, places.physical[number][sector]), *PLACE)]
         for rectangle in shown:
             draw.sector(*rectangle, name, sector, link, share)
         if z in self.planes and y in self.rows and column in self.sectors:
             shown.append((*self._tensor_cell(z, y, column), *CELL))
             draw.sector(*shown[-1], str(sector), sector, link, share)
-        x, y = self._place(places.logical[number][sector])
+        x, y = self.shared.place(places, places.logical[number][sector])
         before = (x + 2, y + 2, PLACE[0] - 4, PLACE[1] - 4)
         draw.shown_with(link, LEFT, self.bottom, words, [("w", before), *(("o", place) for place in shown)])
 
@@ -212,7 +192,7 @@ class _Picture:
         for mark in groups_and_atoms(self.places) if self.places else ():
             top, height = TOP + mark.first * PLACE[1], min(mark.lines, self.lines - mark.first) * PLACE[1]
             if height > 0:
-                x = self.right + HEAD_RIGHT + 8 * PLACE[0] + (72 if mark.atom else 8)
+                x = self.right + HEAD_SHARED + 8 * PLACE[0] + (72 if mark.atom else 8)
                 draw.box(x, top + 2, 3, height - 4, "b" if not mark.atom else "r")
                 draw.text(x + 8, top + min(height / 2 + 5, height), mark.name, "m")
 
@@ -225,11 +205,6 @@ class _Picture:
     def _box_cell(self, group: int, row: int, sector: int) -> tuple[float, float]:
         """Pixels of a sector of the box."""
         return LEFT + HEAD + (group * self.boxed[2] + sector) * BOXED[0], self.middle + row * BOXED[1]
-
-    def _place(self, address: int) -> tuple[float, float]:
-        """Pixels of a sector of shared memory."""
-        line, sector = divmod((address - self.places.shared_address) // SECTOR, 8)
-        return self.right + HEAD_RIGHT + sector * PLACE[0], TOP + line * PLACE[1]
 
 
 def _window(count: int, corner: int, size: int, most: int) -> range:

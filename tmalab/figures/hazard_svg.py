@@ -27,7 +27,7 @@ from tmalab.figures.svg import Drawing
 from tmalab.figures.words import at_line
 from tmalab.texts import text
 
-NAMES, LANE, HEAD = 150, 54, 20  # pixels: of the lanes' names, of a lane, above the lanes
+NAMES, LANE, HEAD = 150, 64, 20  # pixels: of the lanes' names, of a lane, above the lanes
 COLUMNS, LEAST, MOST = 520, 44, 84  # pixels of all columns, if each has neither less nor more than these
 CELL = (34, 20)  # pixels of 16 bytes
 LINE, SECTOR, LINES = 128, 16, 12  # bytes, bytes, lines that are drawn at most
@@ -154,13 +154,14 @@ def _bars(scene: Scene) -> list[str]:
 
 def _events(scene: Scene) -> list[str]:
     found = []
+    right = max(scene.edge) if scene.edge is not None else None  # whose number stands out of the edge's way
     for number, frame in enumerate(scene.frames):
         x, y = _x(scene, number), _y(frame.lane)
         look, label = ("hit", frame.letter) if frame.letter else ("dot", "")
         words = f'<text class="in" x="{x:g}" y="{y + 4:g}">{label}</text>' if label else ""
-        count = (
-            f'<text class="no" x="{x - (16 if label else 9):g}" y="{y - (15 if label else 8):g}">{number + 1}</text>'
-        )
+        aside = (16 if label else 9) * (1 if number == right else -1)
+        anchor = ' style="text-anchor: start"' if number == right else ""
+        count = f'<text class="no" x="{x + aside:g}" y="{y - (15 if label else 8):g}"{anchor}>{number + 1}</text>'
         title = f"<title>{escape(frame.says)}</title>"
         radius = 10 if label else 6
         circle = f'<circle class="{look}" cx="{x:g}" cy="{y:g}" r="{radius}"/>'
@@ -177,7 +178,7 @@ def _edges(scene: Scene) -> list[str]:
     (x, y), (to_x, to_y) = ((_x(scene, column), _y(scene.frames[column].lane)) for column in (start, end))
     bend = min(y, to_y) - 30 if y == to_y else (y + to_y) / 2
     down = 1 if to_y > y else -1
-    gap = 13
+    gap = 18  # out of the ring around an event
     stop = to_y - down * gap if y != to_y else to_y - gap
     begin = y + down * gap if y != to_y else y - gap
     path = f"M{x:g} {begin:g}C{x:g} {bend:g} {to_x:g} {bend:g} {to_x:g} {stop - down * 6:g}"

@@ -19,7 +19,7 @@ export class LinkedFigure {
     Object.assign(this, { model, name, data: model.get("data"), words: model.get("words"), pointed: null, resting: null });
     this.boxes = this.data.modes.flatMap((mode) => [mode.given, mode.narrowed]).filter(Boolean);
     this.letters = Math.max(...this.boxes.map((box) => `${box.outer[0] - 1}·${box.sectors - 1}`.length));
-    this.cellWidth = 4 + 6 * this.letters; // pixels, as wide as the longest name
+    this.cellWidth = 6 + 6 * this.letters; // pixels, as wide as the longest name
     this.take();
     this.speech = speech(this.words.hint);
     this.strip = new BitStrip();

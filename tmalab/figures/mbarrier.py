@@ -18,7 +18,7 @@ from functools import partial
 
 from tmalab.figures.base import script, style
 from tmalab.figures.events import EventsFigure, drawn
-from tmalab.figures.mbarrier_frames import Frame, barriers_of, frames_of, happened, two_loads
+from tmalab.figures.mbarrier_frames import Frame, frames_in, lives_of, two_loads
 from tmalab.figures.mbarrier_svg import mbarrier_svg, mbarrier_table
 from tmalab.run import Run
 from tmalab.simulator.story import Story
@@ -38,8 +38,8 @@ class MbarrierFigure(EventsFigure):
 
     def __init__(self, run: Run | Story | None = None, name: str | None = None):
         story = two_loads()[0] if run is None else run if isinstance(run, Story) else Story.of(run)
-        keys = barriers_of(story)
-        named = ((story.barriers[key], len(happened(story, key)), partial(frames_of, story, key)) for key in keys)
+        lives = lives_of(story)
+        named = ((story.barriers[key], len(life), partial(frames_in, story, life)) for key, life in lives)
         every, notes = drawn(named, story)
         names = [each for each, _ in every]
         if not names:

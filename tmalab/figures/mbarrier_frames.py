@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -45,15 +45,23 @@ class Frame:
     says: str
 
 
-def happened(story: Story, key: Key) -> list[list[Moment]]:
-    """What happened to a barrier: threads that do the same one after the other, waiting or going on, together."""
-    return _together(moment for moment in story.moments if moment.barrier == key)
+def happened(story: Story) -> dict[Key, list[list[Moment]]]:
+    """What happened to each barrier: threads that do the same one after the other, waiting or going on, together."""
+    found: dict[Key, list[Moment]] = {}
+    for moment in story.moments:
+        if moment.barrier is not None:
+            found.setdefault(moment.barrier, []).append(moment)
+    return {key: _together(moments) for key, moments in found.items()}
 
 
-def frames_of(story: Story, key: Key, most: int | None = None) -> list[Frame]:
-    """The frames of one barrier: the first `most`, or the last where somebody waits for ever."""
-    every = happened(story, key)
-    hangs = not story.cut and key in stuck_in(story)
+def frames_of(story: Story, key: Key) -> list[Frame]:
+    """The frames of one barrier."""
+    return frames_in(story, happened(story).get(key, []))
+
+
+def frames_in(story: Story, every: Sequence[list[Moment]], most: int | None = None) -> list[Frame]:
+    """The frames of what happened to a barrier: the first `most`, or the last where somebody waits for ever."""
+    hangs = not story.cut and bool(_still_waiting(every))
     first = len(every) - most if hangs and most is not None else 0
     last = len(every) if hangs or most is None else most
     frames: list[Frame] = []
@@ -83,21 +91,23 @@ def frames_of(story: Story, key: Key, most: int | None = None) -> list[Frame]:
     return frames
 
 
-def barriers_of(story: Story) -> list[Key]:
-    """The barriers of a story: those at which somebody waits for ever first, then in the order of their first use."""
-    stuck = stuck_in(story)
-    return sorted(story.barriers, key=lambda key: key not in stuck)
+def lives_of(story: Story) -> list[tuple[Key, list[list[Moment]]]]:
+    """The barriers of a story, and what happened to each: those at which somebody waits for ever first, then in the
+    order of their first use."""
+    every = happened(story)
+    lives = [(key, every.get(key, [])) for key in story.barriers]
+    return sorted(lives, key=lambda life: not _still_waiting(life[1]))
 
 
-def stuck_in(story: Story) -> set[Key]:
-    """The barriers at which somebody still waits in the end."""
-    waiting: dict[tuple[Key, int], None] = {}
-    for moment in story.moments:
-        if moment.what == "waits_mbarrier":
-            waiting[moment.barrier, moment.thread] = None
-        elif moment.what == "mbarrier_wait":
-            waiting.pop((moment.barrier, moment.thread), None)
-    return {key for key, _ in waiting}
+def _still_waiting(every: Iterable[list[Moment]]) -> set[int]:
+    """The threads that wait in the end."""
+    waiting: set[int] = set()
+    for moments in every:
+        if moments[-1].what == "waits_mbarrier":
+            waiting.update(moment.thread for moment in moments)
+        elif moments[-1].what == "mbarrier_wait":
+            waiting.difference_update(moment.thread for moment in moments)
+    return waiting
 
 
 def people(story: Story, numbers: Iterable[int]) -> str:

@@ -4,6 +4,8 @@ import { clamp, element, write } from "./base.js";
 import { EventsFigure } from "./events.js";
 
 const CELLS = 24; // events of a band that are drawn
+const BAND = 240; // pixels, and of an event at most:
+const WIDEST = 18;
 
 function render({ model, el }) {
   const figure = new StoreFigure(model);
@@ -47,6 +49,8 @@ class StoreFigure extends EventsFigure {
       return { band, may, arrived, node };
     });
     this.body.replaceChildren(...this.rows.map(({ node }) => node));
+    const width = Math.min(WIDEST, Math.floor(BAND / Math.min(CELLS, this.frames.length)));
+    this.body.style.setProperty("--band-w", `${width}px`);
     super.chosen();
   }
 

@@ -17,6 +17,8 @@ from collections.abc import Sequence
 from hashlib import sha1
 from textwrap import wrap
 
+from tmalab.figures.shared_svg import HEAD as HEAD_SHARED
+from tmalab.figures.shared_svg import LETTERS, TOP, SharedSide
 from tmalab.figures.svg import Drawing
 from tmalab.figures.tile_places import Mode, Places
 from tmalab.figures.tile_words import (
@@ -35,9 +37,9 @@ from tmalab.tensor_map import TensorMap
 from tmalab.texts import text
 
 ROWS, SECTORS, LINES = 24, 20, 32  # at most so much of the tensor and of shared memory is drawn
-LEFT, TOP, GAP = 16, 72, 40  # pixels: the margin, where the grids begin, between the two sides
+LEFT, GAP = 16, 40  # pixels: the margin, between the two sides
 CELL, PLACE = (26, 20), (38, 26)  # pixels: a sector of the tensor, and of shared memory
-HEAD_LEFT, HEAD_RIGHT = 34, 62  # pixels: row headings
+HEAD = 34  # pixels: row headings
 
 
 def tile_svg(
@@ -90,18 +92,19 @@ class _Picture:
         self.box = ((high - 1) * self.tm.element_strides[1] + 1, wide // self.per)
         axes = zip(self.tensor, self.corner, self.box, (ROWS, SECTORS), strict=True)
         self.top, self.left = (_window(*axis) for axis in axes)
-        self.right = LEFT + HEAD_LEFT + len(self.left) * CELL[0] + GAP
+        self.right = LEFT + HEAD + len(self.left) * CELL[0] + GAP
         title = _title(tensor_map, mode, places, coordinates)
         identity = "tma-" + sha1(repr((title, self.tm, places and places.shared_address)).encode()).hexdigest()[:8]
         self.lines = min(places.lines, LINES) if places else 0
-        self.notes = [line for note in notes(places, LINES) for line in wrap(note, 62)] if places else []
+        self.shared = SharedSide(self.right, PLACE, self.lines)
+        self.notes = [line for note in notes(places, LINES) for line in wrap(note, LETTERS)] if places else []
         self.bottom = TOP + max(len(self.top) * CELL[1], self.lines * PLACE[1] + 18 * len(self.notes)) + 34
-        self.drawing = Drawing(title, identity, self.right + HEAD_RIGHT + 8 * PLACE[0] + LEFT, self.bottom + 62)
+        self.drawing = Drawing(title, identity, self.right + HEAD_SHARED + 8 * PLACE[0] + LEFT, self.bottom + 62)
 
     def draw(self, selected: Sequence[int] | None) -> str:
         self.drawing.rest = selected and "s" + "-".join(map(str, selected))
         self._draw_tensor()
-        self._draw_shared()
+        self.shared.draw(self.drawing, self.mode, self.places, self.notes)
         drawn = self._drawn()
         for row, sector in drawn:
             self._draw_sector(row, sector)
@@ -133,7 +136,7 @@ class _Picture:
             draw.lines(x, y, *CELL, len(across), len(down))
             draw.box(x, y, len(across) * CELL[0], len(down) * CELL[1], "r")
         for row in self.top:
-            draw.text(LEFT + HEAD_LEFT - 6, self._cell(row, 0)[1] + 14, str(row), "h")
+            draw.text(LEFT + HEAD - 6, self._cell(row, 0)[1] + 14, str(row), "h")
         for sector in self.left[::2]:
             draw.text(self._cell(0, sector)[0] + 18, TOP - 6, str(sector * self.per), "h")
 
@@ -148,56 +151,31 @@ class _Picture:
         ends |= {"right": across.stop * self.per - 1, "rows": self.tensor[0], "columns": self.tm.global_dim[0]}
         return f"{where}. {text('figures.drawn-part', **ends)}"
 
-    def _draw_shared(self) -> None:
-        draw, places = self.drawing, self.places
-        if places is None:
-            draw.text(self.right, 24, text("figures.refused-title", name=mode_name(self.mode.swizzle)), "t")
-            for at, words in enumerate(wrap(self.mode.reason, 62)):
-                draw.text(self.right, TOP + 18 * at, words)
-            return
-        tm = self.tm
-        title = text("figures.shared-title", base=hexadecimal(places.shared_address))
-        draw.text(self.right, 24, f"{title}, SWIZZLE_{mode_name(self.mode.swizzle)}", "t")
-        values = {"bytes": f"{tm.transaction_bytes:,}", "lines": places.lines, "pitch": tm.pitch}
-        draw.text(self.right, 44, text("figures.shared-caption", **values), "m")
-        for line in range(self.lines):
-            addresses = places.addresses(line)
-            draw.text(self.right + HEAD_RIGHT - 6, TOP + line * PLACE[1] + 17, hexadecimal(addresses.start), "h")
-            for address in addresses:
-                if address not in places.by_address:
-                    draw.box(*self._place(address), *PLACE, "g")
-        for at, words in enumerate(self.notes):
-            draw.text(self.right, TOP + self.lines * PLACE[1] + 20 + 18 * at, words, "m")
-        for sector in range(8):
-            draw.text(self.right + HEAD_RIGHT + sector * PLACE[0] + 22, TOP - 6, str(sector), "h")
-
     def _draw_sector(self, row: int, sector: int) -> None:
         draw, places = self.drawing, self.places
         group, name = f"s{row}-{sector}", f"{row}·{sector}"
         share = float(outside(self.tm, self.coordinates, row, sector))
         words = f"{source(self.tm, self.coordinates, row, sector)} {destination(places, row, sector)}"
         y, x = position(self.tm, self.coordinates, row, sector)
-        cell, place = (*self._cell(y, x // self.per), *CELL), (*self._place(places.physical[row][sector]), *PLACE)
+        cell, place = (
+            (*self._cell(y, x // self.per), *CELL),
+            (*self.shared.place(places, places.physical[row][sector]), *PLACE),
+        )
         for rectangle in (cell, place):
             draw.sector(*rectangle, name, sector, group, share)
-        x, y = self._place(places.logical[row][sector])
+        x, y = self.shared.place(places, places.logical[row][sector])
         before = (x + 3, y + 3, PLACE[0] - 6, PLACE[1] - 6)
         draw.shown_with(group, LEFT, self.bottom, words, (("w", before), ("o", cell), ("o", place)))
 
     def _cell(self, row: int, sector: int) -> tuple[float, float]:
         """Pixels of a sector of the tensor."""
-        return LEFT + HEAD_LEFT + (sector - self.left.start) * CELL[0], TOP + (row - self.top.start) * CELL[1]
+        return LEFT + HEAD + (sector - self.left.start) * CELL[0], TOP + (row - self.top.start) * CELL[1]
 
     def _size(self) -> tuple[float, float]:
         """Pixels of the box, as far as it is in the window."""
         high = min(self.corner[0] + self.box[0], self.top.stop) - self.corner[0]
         wide = min(self.corner[1] + self.box[1], self.left.stop) - self.corner[1]
         return wide * CELL[0], high * CELL[1]
-
-    def _place(self, address: int) -> tuple[float, float]:
-        """Pixels of a sector of shared memory."""
-        line, sector = divmod((address - self.places.shared_address) // SECTOR, 8)
-        return self.right + HEAD_RIGHT + sector * PLACE[0], TOP + line * PLACE[1]
 
 
 def _window(count: int, corner: int, size: int, most: int) -> range:

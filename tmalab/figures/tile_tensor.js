@@ -4,7 +4,7 @@ import { Grid, clamp, element, sentence, stepOf } from "./base.js";
 
 const MARGIN = 1; // rows and sectors drawn around the tensor, so that a box is seen to hang over its edge
 const ROOM = 24; // rows of a large tensor that are drawn when the box needs no more
-const WIDTH = 520; // pixels for its sectors; where the box needs more, they are drawn small and without their numbers
+const WIDTH = 560; // pixels for its sectors; where the box needs more, they are drawn small and without their numbers
 
 /** The tensor: a window on it, and the box, which moves by pointer or keys. Places are [row, sector]. */
 export class TensorPanel {

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from xml.etree import ElementTree
 
 import pytest
 
 from tests.tmalab.figures.page import FRAME, TIMED, spoken, within_a_frame
+from tmalab.figures import TileFigure
 from tmalab.figures.gallery import GALLERY
+from tmalab.figures.theme import DARK, LIGHT
 
 browser_test = pytest.mark.browser
 every_figure = pytest.mark.parametrize("made", GALLERY.values(), ids=GALLERY)
@@ -104,6 +107,36 @@ def test_its_output_holds_widget_drawing_and_table(made):
     assert (data["text/html"], data["text/plain"]) == (figure.svg(), figure.table())
     assert data["application/vnd.jupyter.widget-view+json"]["model_id"] == figure.model_id
     assert len(figure.table().splitlines()) > 3
+
+
+@every_figure
+def test_it_is_a_plain_anywidget_of_one_script_as_vs_code_and_others_need_it(made):
+    """VS Code knows no extension of ours: it looks for `anywidget` alone, and a script cannot import from a folder."""
+    figure = made()
+    state = figure.get_state()
+    assert {state["_model_module"], state["_view_module"]} == {"anywidget"}
+    assert state["_model_name"] == "AnyModel"
+    assert state["_view_name"] == "AnyView"
+    assert len([line for line in figure._esm.splitlines() if line.startswith("export default ")]) == 1
+    assert not re.search(
+        r"^\s*(import|export) .* from |\bimport\(|https?://(?!www\.w3\.org/)", figure._esm, re.MULTILINE
+    )
+    assert not re.search(r"@import|url\((?!#)", figure._css)
+    (view,) = [kind for kind in figure._repr_mimebundle_()[0] if "widget-view" in kind]
+    assert set(figure._repr_mimebundle_()[0][view]) == {"version_major", "version_minor", "model_id"}
+
+
+@browser_test
+def test_it_follows_vs_codes_theme(stub):
+    page = stub(TileFigure())
+    page.evaluate("document.body.removeAttribute('data-jp-theme-light')")
+    shade = "getComputedStyle(document.querySelector('.tma')).backgroundColor"
+    for system in ("light", "dark"):
+        page.emulate_media(color_scheme=system)
+        for name, palette in (("vscode-light", LIGHT), ("vscode-dark", DARK)):
+            page.evaluate("name => document.body.className = name", name)
+            red, green, blue = (int(palette["ground"][at : at + 2], 16) for at in (1, 3, 5))
+            assert page.evaluate(shade) == f"rgb({red}, {green}, {blue})", (system, name)
 
 
 @browser_test

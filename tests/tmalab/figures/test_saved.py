@@ -6,9 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
+from nbformat import v4
 
 from tmalab.figures import TileFigure
-from tmalab.figures.saved import WIDGET, before_saving
+from tmalab.figures.saved import WIDGET, before_saving, drop_widgets
 from tmalab.lab import CONFIGURATION
 
 
@@ -43,3 +44,14 @@ def test_what_is_no_notebook_is_left_alone(model):
 def test_the_courses_configuration_switches_it_on():
     settings = json.loads((Path(CONFIGURATION) / "jupyter_server_config.json").read_text("utf-8"))
     assert settings["ServerApp"]["jpserver_extensions"] == {"tmalab.figures.saved": True}
+
+
+def test_a_saved_notebook_that_is_exported_shows_the_drawing_and_asks_the_network_for_no_widget():
+    from nbconvert import HTMLExporter
+
+    data, _ = TileFigure()._repr_mimebundle_()
+    notebook = v4.new_notebook(cells=[v4.new_code_cell(outputs=[v4.new_output("display_data", data)])])
+    drop_widgets(notebook)
+    page, _ = HTMLExporter().from_notebook_node(notebook)
+    assert 'aria-label="Tile of 8x64 FLOAT16' in page
+    assert WIDGET not in page.rpartition("</style>")[2]
