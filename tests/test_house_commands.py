@@ -54,6 +54,7 @@ SLOW = (  # run here with `--all`: seconds to minutes each
     "grader doctor",
     "grader grade FOLDER",
     "grader grade FOLDER -j N",
+    "grader course",
     "grader release --check",
     "grader release --check notebooks",
     "python3 -m tmalab.kernels.gemm_cluster",
@@ -86,6 +87,9 @@ ELSEWHERE = {  # command: the test, or the file of a test's set-up, that runs it
     "tmalab lab": "tests/test_house_lab.py::test_the_printed_address_opens_the_first_lesson",
     "tmalab lab --no-browser": "tests/test_house_lab.py::test_the_printed_address_opens_the_first_lesson",
     "tmalab lab -- --ServerApp.port=9000": "tests/test_house_lab.py::test_the_printed_address_opens_the_first_lesson",
+    "tmalab lab --language zh": "tests/tmalab/test_lab_language.py",
+    "grader translate zh": "tests/notebooks/test_translations.py",
+    "grader translate zh --check": "tests/notebooks/test_translations.py",
     "tmalab progress": "tests/tmalab/test_progress.py::"
     "test_the_command_prints_a_line_for_each_lesson_and_its_json_the_same",
     "python3 -m tmalab": "tests/test_house_bootstrap.py::"
