@@ -36,7 +36,7 @@ msgstr ""
 "Content-Transfer-Encoding: 8bit\n"
 
 """
-CODE_SPAN = re.compile(r"`[^`\n]+`")
+CODE_SPAN = re.compile(r"`([^`]+)`")
 NUMBER = re.compile(r"\d+")
 CATALOGUES: Mapping[str, Catalogue] = {"tmalab": tmalab_text, "grader": grader_text}
 
@@ -172,7 +172,7 @@ def _headings(cell: str) -> list[int]:
 
 
 def _code_spans(cell: str) -> set[str]:
-    return set(CODE_SPAN.findall(cell))
+    return {" ".join(span.split()) for span in CODE_SPAN.findall(cell)}
 
 
 LESSON_CHECKS: Mapping[str, Callable] = {"numbers": _numbers, "headings": _headings, "code": _code_spans}
