@@ -7,8 +7,19 @@ from importlib import import_module
 
 from grader.exercise import Exercise
 
-NOTEBOOKS = ("start", "copy_2d", "swizzle", "grouping", "mbarrier", "stores", "maps", "pipelines", "clusters")
-NOTEBOOKS += ("gemm", "hunt")
+NOTEBOOKS = (
+    "start",
+    "copy_2d",
+    "swizzle",
+    "grouping",
+    "mbarrier",
+    "stores",
+    "maps",
+    "pipelines",
+    "clusters",
+    "gemm",
+    "hunt",
+)
 
 
 @lru_cache(maxsize=1)

@@ -174,7 +174,8 @@ def write_out(acc, c, row, column, thread):
 #
 # `multiply` is launched with 128 threads. It loads the first 64 columns of A and of B (64 rows each) through their
 # maps, and writes their product to `c` (float32). Everything you need is above, and in lesson 1: one barrier, one
-# promise for both loads.
+# promise for both loads. The check tries smaller matrices as well: what lies outside arrives as zeros, and `write_out`
+# leaves out what `c` does not have.
 
 # %% id="multiply-answer" answer="gemm.multiply"
 @kernel
