@@ -142,12 +142,16 @@ def _misaligned(run: Simulation, thread: SimThread, **facts: Any) -> Told:
     return _fault(thread, **facts) if "fault" in facts else _misaligned_address(thread, **facts)
 
 
-def _misaligned_address(thread: SimThread, address: int, size: int, place: Place | None = None) -> Told:
+def _misaligned_address(
+    thread: SimThread, address: int, size: int, place: Place | None = None, operand: str = ""
+) -> Told:
+    """`operand` of a wgmma: it is a descriptor that leads there, not the beginning of an array."""
     name = part_name(thread.cta.memory, address)
     access = access_by(
         thread, "copy", text("hazards.does-address", place=name), place, space="shared", array=name, address=address
     )
-    return [access], {"address": hex(address), "size": size, "nearest": hex(address - address % size)}
+    words = {"address": hex(address), "size": size, "nearest": hex(address - address % size)}
+    return [access], words | ({"operand": operand, "variant": "descriptor"} if operand else {})
 
 
 def _at_exit(run: Simulation, thread: SimThread, **facts: Any) -> Told:

@@ -46,7 +46,7 @@ def look_at_operands(thread: SimThread, operation: Wgmma) -> None:
             thread.tell("layout-mismatch", copy=operation, operand=name, descriptor=descriptor)
         elif pattern_phase(descriptor.address, descriptor.swizzle) or descriptor.base_offset:
             period = PATTERNS[descriptor.swizzle].period
-            thread.tell("misaligned", address=descriptor.address, size=period)
+            thread.tell("misaligned", address=descriptor.address, size=period, operand=name)
         chunks = operand_chunks(descriptor, length, k_major)
         first, last = int(chunks.min()), int(chunks.max()) + SECTOR
         if last > thread.cta.memory.top:

@@ -98,6 +98,13 @@ def test_rows_of_128_bytes_are_no_core_matrices(seed):
     assert RIGHT["core_matrices"]().run(seed).ok
 
 
+def test_of_a_descriptor_that_was_moved_on_by_bytes_it_is_told_where_it_leads():
+    run = edited(RIGHT["ring"](), A_IS, f"{A_IS} + 32").run()
+    found = next(hazard for hazard in run.hazards if hazard.name == "misaligned")
+    assert "the descriptor of A leads to address 0x" in found.message
+    assert "1 added to the descriptor for each 16 bytes" in found.fix
+
+
 @pytest.mark.parametrize("steps", [1, 2, 3])
 def test_fewer_steps_than_stages_are_right(steps):
     case = RIGHT["ring"](steps)
