@@ -155,6 +155,7 @@ class Widget:
 
     def __init__(self):
         self._box: Any = None
+        self._handle: Any = None
 
     def show(self, part: float, sentence: str) -> None:
         if self._box is None:
@@ -163,11 +164,12 @@ class Widget:
 
             self._bar, self._label = FloatProgress(max=1.0), Label()
             self._box = HBox([self._bar, self._label])
-            put(self._box)
+            self._handle = put(self._box, display_id=True)
         self._bar.value, self._label.value = part, sentence
 
     def close(self) -> None:
         self._box.close()
+        self._handle.update({"text/plain": ""}, raw=True)  # a saved notebook would show that its widget is gone
 
 
 def bar(part: float) -> str:

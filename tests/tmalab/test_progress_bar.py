@@ -143,16 +143,27 @@ def test_a_notebook_without_widgets_shows_a_line_that_changes(monkeypatch):
     assert lines == [f"{bar(0.5)} words", f"{bar(1)} more", ""]
 
 
-def test_a_notebook_with_widgets_shows_one(monkeypatch):
+def test_a_notebook_with_widgets_shows_one_and_keeps_nothing_of_it(monkeypatch):
     import IPython.display
 
-    boxes = []
-    monkeypatch.setattr(IPython.display, "display", boxes.append)
+    boxes, left = [], []
+
+    class Handle:
+        def update(self, shown, raw):
+            left.append(shown)
+
+    def put(box, display_id):
+        boxes.append(box)
+        return Handle()
+
+    monkeypatch.setattr(IPython.display, "display", put)
     widget = progress_bar.Widget()
     widget.show(0.25, "a third is left")
     (box,) = boxes
     assert (box.children[0].value, box.children[1].value) == (0.25, "a third is left")
+    assert left == []
     widget.close()
+    assert left == [{"text/plain": ""}]  # a widget that is closed would be "model not found" in the saved notebook
 
 
 def test_a_terminal_shows_a_bar_and_takes_it_away():

@@ -27,8 +27,8 @@ from tmalab.figures.svg import Drawing
 from tmalab.figures.words import at_line
 from tmalab.texts import text
 
-NAMES, LANE, HEAD = 150, 64, 20  # pixels: of the lanes' names, of a lane, above the lanes
-COLUMNS, LEAST, MOST = 520, 44, 84  # pixels of all columns, if each has neither less nor more than these
+NAMES, LANE, HEAD = 170, 64, 20  # pixels: of the lanes' names, of a lane, above the lanes
+COLUMNS, LEAST, MOST = 500, 44, 84  # pixels of all columns, if each has neither less nor more than these
 CELL = (34, 20)  # pixels of 16 bytes
 LINE, SECTOR, LINES = 128, 16, 12  # bytes, bytes, lines that are drawn at most
 ADDRESS = 62  # pixels of a line's address
@@ -135,7 +135,7 @@ def _lanes(scene: Scene) -> list[str]:
     end = NAMES + _column(scene) * len(scene.frames)
     for lane, name in enumerate(scene.lanes):
         most = int(NAMES / LETTER) - 1
-        short = name if len(name) <= most else f"{name[: most - 1]}…"
+        short = name if len(name) <= most else f"{name[: most - 7]}…{name[-6:]}"  # an index stands at the end
         found.append(f'<text x="0" y="{_y(lane) + 4:g}"><title>{escape(name)}</title>{escape(short)}</text>')
         found.append(f'<path class="lane" d="M{NAMES} {_y(lane):g}H{end:g}"/>')
     return found

@@ -4,7 +4,7 @@ import { clamp, element, write } from "./base.js";
 import { EventsFigure } from "./events.js";
 
 const CELLS = 24; // events of a band that are drawn
-const BAND = 240; // pixels, and of an event at most:
+const BAND = 200; // pixels, and of an event at most:
 const WIDEST = 18;
 
 function render({ model, el }) {

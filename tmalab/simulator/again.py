@@ -109,7 +109,8 @@ class Again:
         return run
 
     def _made(self, mixin: type) -> Any:
-        reports = self.hazards > 0 or self.broke_off or self._launch.strict  # what nobody reports needs no line
+        as_it_was = isinstance(self._layout, AsTheyWere)  # so nothing else can be found than in the run
+        reports = self.hazards > 0 or self.broke_off or self._launch.strict or not as_it_was
         shown = {"steps": self._steps, "notes_accesses": reports}
         if self._turns is None:
             return type(mixin.__name__, (mixin, Showing, Simulation), shown)(self._launch, self._layout, noting=True)

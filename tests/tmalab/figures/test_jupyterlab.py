@@ -26,6 +26,7 @@ pytestmark = pytest.mark.browser
 NOT_OURS = (
     "[anywidget] Failed to initialize model",  # after two seconds: on a busy machine, and the figure comes all the same
     "reading 'schema'",  # Notebook 7 without the settings of JupyterLab
+    "Command 'filebrowser:open-path' not registered",  # a page that was opened by its path, before JupyterLab is ready
 )
 PATIENCE = 120  # seconds for anything: two slow cores, shared with other tests
 TILE = "from tmalab.figures import TileFigure\nfigure = TileFigure()\nfigure"

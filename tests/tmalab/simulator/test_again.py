@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+from numba import cuda
 
 from tests.tmalab.figures.runs import loaded, stored
 from tests.tmalab.test_progress_bar import Shown
-from tmalab import progress_bar
+from tmalab import kernel, progress_bar, ptx
 from tmalab.simulator import again
 from tmalab.simulator.story import Story
 from tmalab.timing.model import beginning_of
@@ -82,3 +84,28 @@ def test_a_figure_asks_for_the_beginning_of_a_long_run_and_for_a_short_one_once(
     other.show("timeline")
     monkeypatch.setattr(other, "replaying", None)
     assert other.timeline.spans  # made for the figure, and kept
+
+
+@kernel
+def reads_what_nobody_wrote(out):
+    words = cuda.shared.array(32, np.float32)
+    full = ptx.mbarrier_array(1)
+    unused = words[cuda.threadIdx.x]
+    if cuda.threadIdx.x == 0:
+        ptx.mbarrier_init(full[0], 1)
+    cuda.syncthreads()
+    out[cuda.threadIdx.x] = 0 * int(unused > 0)
+
+
+def test_a_clean_run_with_a_doubt_is_looked_at_without_the_lines_of_its_accesses():
+    run = reads_what_nobody_wrote.run(block=32, args=(np.zeros(32, np.int32),))
+    assert not run.hazards
+    assert "which nobody has written" in run.warnings[0]
+    seen = run.replaying(Looking)
+    assert not seen.log.shared.noting_lines
+    assert loaded(waits=0).replaying(Looking).log.shared.noting_lines  # what has hazards has their lines
+    assert len(Story.of(run).barriers) == 1
+
+
+class Looking:
+    """Looks at nothing."""
