@@ -155,6 +155,11 @@ def test_the_wheel_holds_code_texts_figures_recordings_and_notebooks(wheel):
     notebooks = {path.relative_to(ROOT / "notebooks/release").as_posix() for path in ROOT.glob("notebooks/release/*/*")}
     assert notebooks
     assert {f"tmalab/workbook/{notebook}" for notebook in notebooks} - held == set()
+    translated = {
+        path.relative_to(ROOT / "notebooks").as_posix() for path in ROOT.glob("notebooks/translations/*/*.po")
+    }
+    assert translated
+    assert {f"tmalab/{file}" for file in translated} - held == set()
     assert not [name for name in held if name.startswith(("tests/", "docs/"))]
 
 
@@ -189,6 +194,15 @@ def test_lab_makes_the_workbook_there_and_starts_jupyterlab(installed):
     assert str(lesson.parents[1]) in said[0]
     assert json.loads(lesson.read_text("utf-8"))["cells"]
     assert said[-1] == metadata.version("jupyterlab")
+
+
+def test_lab_makes_it_in_another_language_there(installed):
+    options = ("--language", "zh", "--folder", "book", "--no-browser", "--", "--version")
+    said = installed.run("tmalab", "lab", *options).splitlines()
+    assert said[0].startswith("你的工作簿")
+    lesson = json.loads((installed.folder / "book/01-copy-2d/copy-2d.ipynb").read_text("utf-8"))
+    assert lesson["metadata"]["tmalab"]["language"] == "zh"
+    assert lesson["cells"][0]["source"].startswith("# 第 1 课")
 
 
 @pytest.mark.slow

@@ -19,6 +19,7 @@ from grader.judges.kernels import KernelTask, judge_kernel
 from grader.judges.maps import MapTask, judge_map
 from grader.judges.numbers import judge_numbers
 from grader.recorded import compared
+from grader.texts import text
 from tmalab import DataType, Swizzle
 from tmalab.recorded.lesson_cases import GROUPED_AT, GROUPED_SHAPE
 from tmalab.recorded.lesson_cases import grouped as recorded_map
@@ -67,7 +68,8 @@ def coordinates_questions(seed: int) -> list[tuple[int, int]]:
 
 def judge_coordinates(answer: object, seed: int) -> Sequence[Finding]:
     slices = coordinates_questions(seed)
-    labels = [f"row {row}, column {column}: {axis}" for row, column in slices for axis in AXES]
+    places = [(row, column, axis) for row, column in slices for axis in AXES]
+    labels = [text("grouping.asked-place", row=row, column=column, axis=axis) for row, column, axis in places]
 
     def flat(coordinates: object) -> list[int]:
         return [number for row, column in slices for number in coordinates(row, column)]  # type: ignore[operator]
@@ -169,7 +171,7 @@ def places_of(pitch: int, span: int) -> int:
 
 def layout_name(pitch: int, span: int) -> str:
     """As the notebook prints it."""
-    return f"rows of {pitch} bytes, {f'{span}B' if span else 'NONE'}"
+    return text("grouping.asked-layout", pitch=pitch, mode=f"{span}B" if span else "NONE")
 
 
 def judge_places(answer: object, seed: int) -> Sequence[Finding]:

@@ -2,54 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 from grader.exercise import Exercise, Finding
 from grader.judges.choices import judge_choices
 from grader.judges.numbers import judge_numbers
+from grader.texts import text
+
+Value = TypeVar("Value")
 
 TILE_ROWS, TILE_COLS, COLUMNS, SIZE = 8, 64, 128, 2  # of the notebook's tile and matrix; bytes of an element
 NUMBERS = {
-    "the tile's bytes": TILE_ROWS * TILE_COLS * SIZE,
-    "from row to row": COLUMNS * SIZE,
-    "row 3, column 64": (3 * COLUMNS + 64) * SIZE,
+    "tile": TILE_ROWS * TILE_COLS * SIZE,
+    "rows": COLUMNS * SIZE,
+    "element": (3 * COLUMNS + 64) * SIZE,
 }
 ELEMENTS = [number // SIZE for number in NUMBERS.values()]
-REPORT = {"what is wrong": "b", "what would mend it": "c", "right in another order": "c"}
+REPORT = {"name": "b", "mend": "c", "luck": "c"}
 SOURCES = {
-    "the bytes of a load": "a",
-    "a wait that is missing": "b",
-    "where no document says anything": "c",
-    "twenty orders": "b",
+    "bytes": "a",
+    "wait": "b",
+    "documents": "c",
+    "orders": "b",
 }
 BLOCKS, THREADS, LENGTH = 4, 128, 1000
 KNOW = {
-    "threads of the launch": BLOCKS * THREADS,
-    "turns of thread 5": len(range(5, LENGTH, THREADS)),
-    "threads of a warp": 32,
-    "orders that are certain": 0,
+    "launch": BLOCKS * THREADS,
+    "turns": len(range(5, LENGTH, THREADS)),
+    "warp": 32,
+    "certain": 0,
 }
+
+
+def asked(answers: Mapping[str, Value]) -> dict[str, Value]:
+    """What is right, by what a check calls the question."""
+    return {text(f"start.asked-{name}"): value for name, value in answers.items()}
 
 
 def judge_first_numbers(answer: object, seed: int) -> Sequence[Finding]:
     mistakes = {"elements": ELEMENTS, "tile-pitch": [1024, TILE_COLS * SIZE, (3 * TILE_COLS + 64) * SIZE]}
-    return [judge_numbers(answer, NUMBERS, "numbers", 3, mistakes)]
+    return [judge_numbers(answer, asked(NUMBERS), "numbers", 3, mistakes)]
 
 
 def judge_report(answer: object, seed: int) -> Sequence[Finding]:
-    causes = {(label, ""): label for label in REPORT}
-    return [judge_choices(answer, REPORT, "abc", "letters", 3, causes)]
+    causes = {(label, ""): name for label, name in asked({name: name for name in REPORT}).items()}
+    return [judge_choices(answer, asked(REPORT), "abc", "letters", 3, causes)]
 
 
 def judge_sources(answer: object, seed: int) -> Sequence[Finding]:
-    causes = {(label, ""): f"source-{letter}" for label, letter in SOURCES.items()}
-    return [judge_choices(answer, SOURCES, "abc", "letters", 3, causes)]
+    causes = {(label, ""): f"source-{letter}" for label, letter in asked(SOURCES).items()}
+    return [judge_choices(answer, asked(SOURCES), "abc", "letters", 3, causes)]
 
 
 def judge_know(answer: object, seed: int) -> Sequence[Finding]:
     mistakes = {"whole-turns": [512, LENGTH // THREADS, 32, 0], "lucky": [512, 8, 32, 1], "barrier": [512, 8, 32, 2]}
-    causes = {"turns of thread 5": "whole-turns", "orders that are certain": "lucky"}
-    return [judge_numbers(answer, KNOW, "numbers", 4, mistakes, causes)]
+    causes = asked({"turns": "whole-turns", "certain": "lucky"})
+    return [judge_numbers(answer, asked(KNOW), "numbers", 4, mistakes, causes)]
 
 
 EXERCISES = [
@@ -70,9 +79,9 @@ EXERCISES = [
         judge_report,
         untouched="start.report-untouched",
         hints={
-            "what is wrong": "start.report-name",
-            "what would mend it": "start.report-mend",
-            "right in another order": "start.report-luck",
+            "name": "start.report-name",
+            "mend": "start.report-mend",
+            "luck": "start.report-luck",
         },
     ),
     Exercise(

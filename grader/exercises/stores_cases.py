@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from grader.judges.kernels import Case
+from grader.texts import text
 from tmalab import TensorMap
 
 ROWS, COLS = 8, 32  # a tile of int32: rows of 128 bytes
@@ -99,7 +100,7 @@ def sum_case(rng: np.random.Generator, rows: int) -> Case:
     }
     tensor_map = TensorMap.from_array(totals, (COLUMNS,))
     how = {"also": ((0,),) * (CTAS - 1), "stores": "add", "source_of": lambda tiles: (in_rows(tiles, rows), rows)}
-    return Case((values, rows, tensor_map), expected, (0,), f"{rows} rows for each CTA", mistakes, **how)
+    return Case((values, rows, tensor_map), expected, (0,), text("stores.input-rows", rows=rows), mistakes, **how)
 
 
 def in_rows(tiles: Sequence[np.ndarray], rows: int) -> np.ndarray:

@@ -12,6 +12,7 @@ import numpy as np
 
 from grader.exercises.copy_2d_cases import UNWRITTEN, drawn, lesson_tensor, swizzled, window
 from grader.judges.kernels import Case
+from grader.texts import text
 from tmalab import DataType, Swizzle, TensorMap
 from tmalab.recorded.lesson_cases import SHIFTED_AT, TRANSPOSED_AT, TRANSPOSED_SHAPE
 
@@ -104,7 +105,7 @@ def shifted_case(array: np.ndarray, first: int) -> Case:
         "at-the-example": swizzled(image, PUBLIC_LINE),
     }
     tensor_map = TensorMap.from_array(array, (ROWS, LINE), swizzle=Swizzle.B128)
-    name = f"x = {x}, y = {y}, first line {first}"
+    name = text("swizzle.input-shifted", x=x, y=y, line=first)
 
     def read(seen: np.ndarray) -> np.ndarray:
         return swizzled(seen.reshape(ROWS, LINE), first)

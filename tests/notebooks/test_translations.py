@@ -9,8 +9,10 @@ import nbformat
 import pytest
 
 from grader import translations as files
+from grader.classroom.course import write_course
 from grader.lesson import lessons
 from grader.notebook_run import execute, scores
+from grader.release import CONFIG, student_notebooks
 from tests.lessons import COURSE
 from tmalab import translation
 from tmalab.texts.po import translations
@@ -204,3 +206,14 @@ def test_an_update_adds_new_texts_and_marks_what_has_other_words_as_a_guess(tmp_
     assert translations(path) == {("kept", "One."): "一。"}
     assert '#, fuzzy\nmsgctxt "changed"\nmsgid "Two or three."\nmsgstr "二。"' in path.read_text("utf-8")
     assert files.update("zh") == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_course_in_another_language_is_released_without_solutions(language, tmp_path):
+    write_course(tmp_path, language=language)
+    source = next((tmp_path / "source" / "00-start").glob("*.ipynb"))
+    made = student_notebooks(COURSE / CONFIG, "00-start", {source.name: source.read_text("utf-8")})
+    released = json.loads(made[source.name])
+    expected = translation.translated(notebook("release", "00-start"), "00-start", language)
+    assert [cell["id"] for cell in released["cells"]] == [cell["id"] for cell in expected["cells"]]
+    assert [*map(translation.source_of, released["cells"])] == [*map(translation.source_of, expected["cells"])]
