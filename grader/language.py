@@ -20,6 +20,7 @@ import numpy as np
 
 from grader.source import MODULES, KernelSource, names_from_outside, stripped
 from grader.texts import text
+from tmalab.ptx.instruction import Instruction
 
 SYNTAX = (ast.Module, ast.FunctionDef, ast.arguments, ast.arg, ast.Return, ast.Assign, ast.AugAssign, ast.AnnAssign)
 SYNTAX += (ast.For, ast.While, ast.If, ast.Pass, ast.Break, ast.Continue, ast.Expr, ast.Assert, ast.NamedExpr)
@@ -64,6 +65,8 @@ def _reason(node: ast.AST, source: KernelSource) -> str:
     if isinstance(node, (ast.Name, ast.arg)):
         name = node.id if isinstance(node, ast.Name) else node.arg
         return name if name.startswith("__") else ""
+    if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+        return f"{ast.unparse(node)[-80:]} ="
     if isinstance(node, ast.Attribute):
         return "" if _is_known_attribute(node, source) else ast.unparse(node)[-80:]
     return ""
@@ -111,6 +114,8 @@ def _leads_away(module: str, path: list[str]) -> bool:
 
 def _may_end_in(module: str, value: Any) -> bool:
     """Whether a kernel may name this value of a module."""
+    if module == "ptx":  # what else is in this namespace is not of the kernel language
+        return isinstance(value, Instruction)
     if module in OF_CUDA:
         return value is not None and not isinstance(value, ModuleType)
     if module == "builtins":

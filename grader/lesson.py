@@ -96,8 +96,13 @@ def _check_cell(cell: Mapping[str, Any]) -> CheckCell | None:
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # a graded cell that students write themselves
         return None
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "grader.check" and len(node.args) == 2:
+        if isinstance(node, ast.Call) and _is_check(node.func) and len(node.args) == 2:
             exercise, variable = node.args
             if isinstance(exercise, ast.Constant) and isinstance(variable, ast.Name):
                 return CheckCell(metadata["grade_id"], str(exercise.value), variable.id)
     return None
+
+
+def _is_check(called: ast.expr) -> bool:
+    """Whether it is written grader.check."""
+    return isinstance(called, ast.Attribute) and called.attr == "check" and getattr(called.value, "id", "") == "grader"

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 AT_ONCE = ("listcomp", "setcomp", "dictcomp", "genexpr")  # scopes whose names are read where they stand
+ONLY_READS = ("print", "display", "len", "repr", "type", "help", "grader")
 BLOCKS = (ast.If, ast.For, ast.While, ast.Try, ast.With, ast.AsyncFor, ast.AsyncWith)
 
 
@@ -122,7 +123,7 @@ def _inner(table: symtable.SymbolTable, at_once: bool) -> Iterator[tuple[symtabl
 
 
 def _changed(statement: ast.stmt) -> Iterator[str]:
-    """Names whose objects a statement changes outside of functions: x[0] = 1, x.a = 1, x.append(1)."""
+    """Names whose objects a statement changes outside of functions: x[0] = 1, x.a = 1, x.append(1), fill(x)."""
     if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return
     for node in ast.walk(statement):
@@ -131,7 +132,18 @@ def _changed(statement: ast.stmt) -> Iterator[str]:
             target = node.value
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
             target = node.value.func.value if isinstance(node.value.func, ast.Attribute) else None
+            yield from _handed_over(node.value)
         while isinstance(target, (ast.Subscript, ast.Attribute)):
             target = target.value
         if isinstance(target, ast.Name) and target.id != "grader":  # its checks change nothing
             yield target.id
+
+
+def _handed_over(call: ast.Call) -> Iterator[str]:
+    """Names that a call, whose value nobody wants, is given: it may change what they hold."""
+    root: ast.expr = call.func
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    if not isinstance(root, ast.Name) or root.id not in ONLY_READS:
+        given = [*call.args, *(keyword.value for keyword in call.keywords)]
+        yield from (each.id for each in given if isinstance(each, ast.Name))

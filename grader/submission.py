@@ -20,6 +20,7 @@ from grader.texts import text
 
 LARGEST = 32 << 20  # bytes of a file, with its pictures
 MOST_CELLS = 2000
+MOST_PARTS = 1 << 20  # brackets and braces: each becomes some hundred bytes of memory
 MOST_CODE = 1 << 20  # characters in all code cells
 VERSION = re.compile(r"\btmalab (\d[\w.+-]{0,30})")
 
@@ -77,6 +78,8 @@ def read(path: Path) -> Submission:
 def parse(content: bytes) -> Submission:
     """The submission in a file's bytes. Raises Unreadable."""
     digest = digest_of(content)
+    if content.count(b"[") + content.count(b"{") > MOST_PARTS:
+        raise Unreadable(text("submission.too-many-parts", limit=MOST_PARTS))
     try:
         written = json.loads(content.decode(_encoding(content)))
     except (UnicodeError, ValueError, RecursionError) as error:

@@ -34,6 +34,7 @@ from grader.sandbox.exported import Untrue, taken
 from grader.sandbox.host import Sandbox, Used
 from grader.sandbox.limits import Limits
 from grader.sandbox.runner import InSandbox
+from grader.second_look import is_said, may_be_lacking, same
 from grader.slices import Cell
 from grader.texts import text
 
@@ -200,16 +201,19 @@ class _Grading:
         self.questions = {each.id: each.questions(seed) for each in asking if each and each.questions}
 
     def all(self) -> Iterator[Graded]:
-        """Every exercise: first from the cells that its answer needs; where that was not enough, from all cells."""
+        """Every exercise: first from the cells that its answer needs; where that was not enough, from all cells.
+
+        An answer that is said in full is not looked for again: that would be a second guess.
+        """
         trees = self._together()
         first = [self._exercise(check, trees.get(check.exercise)) for check in self.lesson.checks]
-        lacking = [graded.exercise for graded, _ in first if graded.points < graded.maximum]
+        lacking = {graded.exercise for graded, tree in first if may_be_lacking(graded, tree)}
         others = self._from_all_cells() if lacking and self._left_out() else {}
         for check, (graded, tree) in zip(self.lesson.checks, first, strict=True):
             again = others.get(check.exercise)
-            if graded.points < graded.maximum and again is not None and not _same(again, tree):
+            if check.exercise in lacking and again is not None and not same(again, tree):
                 second = self._judged(check, again, whole=True)
-                better = second if second.points > graded.points else graded
+                better = second if second.points > graded.points or is_said(again) else graded
                 graded = replace(better, time_s=round(graded.time_s + second.time_s, 3))
             yield graded
 
@@ -297,10 +301,3 @@ class _Grading:
     def _left_out(self) -> bool:
         """Whether a cell that the learner wrote took no part in any answer."""
         return any(name not in self.ran and source.strip() not in self.lesson.sources for name, source in self.code)
-
-
-def _same(one: Any, other: Any) -> bool:
-    """Whether two answers are the same, as far as can be told: functions by their source."""
-    if type(one) is list and type(other) is list and one[:1] == other[:1] == ["function"]:
-        return type(one[-1]) is dict and repr(one[-1]) == repr(other[-1])
-    return repr(one) == repr(other)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from grader.report import number
+from grader.sandbox.exported import printable
 
 HEADER = ("notebook", "exercise", "points", "maximum", "remark")
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would calculate
@@ -29,9 +30,14 @@ def as_csv(outcomes: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def as_lines(outcomes: Mapping[str, Mapping[str, Any]]) -> str:
-    """A line for each notebook: its points, or why it has none."""
-    width = max(map(len, outcomes), default=0)
-    return "\n".join(f"{name:<{width}}  {_verdict(outcome)}" for name, outcome in outcomes.items())
+    """A line for each notebook: its points, or why it has none. No file's name can make up a line, or move a cursor.
+
+    >>> print(as_lines({"a\\nb.ipynb": {"error": "no notebook"}}))
+    a?b.ipynb  no notebook
+    """
+    shown = [(printable(name, len(name)), _verdict(outcome)) for name, outcome in outcomes.items()]
+    width = max((len(name) for name, _ in shown), default=0)
+    return "\n".join(f"{name:<{width}}  {verdict}" for name, verdict in shown)
 
 
 def _rows(name: str, outcome: Mapping[str, Any]) -> list[list[str]]:

@@ -117,7 +117,13 @@ def _stand_in(questions: Mapping[str, object]) -> dict[str, object]:
 
 
 class _NoMagic:
-    """Stands for IPython: its commands do nothing here."""
+    """Stands for IPython: its commands do nothing here, but for writing a file, which later cells may import."""
+
+    def run_cell_magic(self, magic: str, line: str, cell: str) -> None:
+        if magic in ("writefile", "file"):
+            words = line.split()
+            with open(words[-1], "a" if "-a" in words[:-1] else "w", encoding="utf-8") as file:
+                file.write(cell)
 
     def __getattr__(self, name: str) -> Any:
         return lambda *arguments, **named: None

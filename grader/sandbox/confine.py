@@ -47,6 +47,12 @@ REFUSED = {  # numbers on x86_64 and aarch64
     "perf_event_open": (298, 241),
     "userfaultfd": (323, 282),
     "io_uring_setup": (425, 425),
+    "setpriority": (141, 140),  # a task that waits on purpose would take ten times its time
+    "ioprio_set": (251, 30),
+    "sched_setparam": (142, 118),
+    "sched_setscheduler": (144, 119),
+    "sched_setaffinity": (203, 122),
+    "sched_setattr": (314, 274),
     "clone3": (435, 435),  # its flags can't be seen here; the C library then takes clone
 }
 OUTSIDE_A_PID_NAMESPACE = {  # what reaches other processes of the same account, such as the one that watches
@@ -56,12 +62,6 @@ OUTSIDE_A_PID_NAMESPACE = {  # what reaches other processes of the same account,
     "rt_tgsigqueueinfo": (297, 240),
     "pidfd_send_signal": (424, 424),
     "prlimit64": (302, 261),
-    "setpriority": (141, 140),
-    "ioprio_set": (251, 30),
-    "sched_setparam": (142, 118),
-    "sched_setscheduler": (144, 119),
-    "sched_setaffinity": (203, 122),
-    "sched_setattr": (314, 274),
     "migrate_pages": (256, 238),
     "move_pages": (279, 239),
     "process_madvise": (440, 440),

@@ -53,6 +53,8 @@ def _exported(value: Any, depth: int) -> Tree:
         return ["function", type(value).__name__[:80], _shown(value), _kernel(value)]
     if isinstance(value, np.ndarray) and value.dtype.kind in "biuf" and value.nbytes <= LARGEST and value.ndim <= 8:
         return ["plain", np.array(value, dtype=value.dtype.newbyteorder("="))]
+    if isinstance(value, np.ndarray) and value.dtype == object and value.size <= LONGEST:
+        return exported(value.tolist(), depth)
     if isinstance(value, Mapping) and depth and len(value) <= LONGEST:
         return ["dict", [[exported(key, 1), exported(value[key], depth - 1)] for key in value]]
     if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray)) and depth and len(value) <= LONGEST:

@@ -2,7 +2,8 @@
 
 Nothing that comes out of a sandbox is unpickled, evaluated or imported. What is read is one frame: the lengths of a
 JSON text and of a blob, then both. `unpack` makes numbers, strings, lists, tuples, dicts and NumPy arrays of it, and
-refuses whatever else it says; it is told how long a frame may be.
+refuses whatever else it says; it is told how long a frame may be. Each byte of the blob belongs to one array, so that a
+short frame can not become much memory.
 
 >>> unpack(*pack({"a": (1, 2.5), "b": np.arange(3, dtype=np.int16)}))
 {'a': (1, 2.5), 'b': array([0, 1, 2], dtype=int16)}
@@ -10,6 +11,7 @@ refuses whatever else it says; it is told how long a frame may be.
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import struct
@@ -20,6 +22,7 @@ import numpy as np
 
 HEAD = struct.Struct(">II")  # bytes of the JSON text, bytes of the blob
 DEEPEST = 24  # values inside each other
+LONGEST = 4 << 20  # bytes of a JSON text, each of which may become a hundred bytes of values
 KINDS = ("?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8")
 DTYPES = {np.dtype(kind).str: np.dtype(kind) for kind in KINDS}
 
@@ -37,7 +40,7 @@ def pack(value: object) -> tuple[bytes, bytes]:
 def unpack(text: bytes, blob: bytes) -> Any:
     """The value of a frame. Raises Malformed, whatever the bytes are."""
     try:
-        return _plain(json.loads(text.decode("utf-8")), blob, DEEPEST)
+        return _plain(json.loads(text.decode("utf-8")), io.BytesIO(blob), DEEPEST)
     except Malformed:
         raise
     except Exception as error:  # RecursionError, a NumPy that refuses a shape, digits without end ...
@@ -53,7 +56,7 @@ def send(write: Callable[[bytes], object], value: object) -> None:
 def receive(read: Callable[[int], bytes], limit: int) -> Any:
     """Read one frame of at most `limit` bytes; `read(n)` gives up to n bytes, and none at the end."""
     lengths = HEAD.unpack(_exactly(read, HEAD.size))
-    if sum(lengths) > limit:
+    if sum(lengths) > limit or lengths[0] > LONGEST:
         raise Malformed(f"a frame of {sum(lengths)} bytes")
     text, blob = (_exactly(read, length) for length in lengths)
     return unpack(text, blob)
@@ -86,14 +89,13 @@ def _tagged(value: object, blobs: list[bytes]) -> Any:
         return {"dict": [[_tagged(key, blobs), _tagged(each, blobs)] for key, each in value.items()]}  # type: ignore[attr-defined]
     if isinstance(value, (np.ndarray, np.generic)) and value.dtype.str in DTYPES:
         array = np.ascontiguousarray(value)
-        start = sum(map(len, blobs))
         blobs.append(array.tobytes())
         tag = "array" if isinstance(value, np.ndarray) else "scalar"
-        return {tag: [array.dtype.str, list(np.shape(value)), start]}
+        return {tag: [array.dtype.str, list(np.shape(value))]}
     raise TypeError(f"{kind.__name__} is not plain")
 
 
-def _plain(tagged: Any, blob: bytes, depth: int) -> Any:
+def _plain(tagged: Any, blob: io.BytesIO, depth: int) -> Any:
     if depth < 0:
         raise Malformed("nested too deeply")
     if tagged is None or type(tagged) in (bool, str, int, float):
@@ -108,23 +110,20 @@ def _plain(tagged: Any, blob: bytes, depth: int) -> Any:
     return READERS[tag](inside, blob, depth - 1)
 
 
-def _read_dict(pairs: Any, blob: bytes, depth: int) -> dict:
+def _read_dict(pairs: Any, blob: io.BytesIO, depth: int) -> dict:
     return {_plain(key, blob, 2): _plain(value, blob, depth) for key, value in pairs}
 
 
-def _read_array(inside: Any, blob: bytes, depth: int) -> np.ndarray:
-    kind, shape, start = inside
-    if len(shape) > 8 or not all(type(number) is int and number >= 0 for number in (*shape, start)):
+def _read_array(inside: Any, blob: io.BytesIO, depth: int) -> np.ndarray:
+    kind, shape = inside
+    if len(shape) > 8 or not all(type(number) is int and number >= 0 for number in shape):
         raise Malformed("an array's shape")
-    count = math.prod(shape)
-    return (
-        np.frombuffer(blob, DTYPES[kind], count, start).reshape(shape).copy()
-        if count
-        else np.zeros(shape, DTYPES[kind])
-    )
+    content = blob.read(DTYPES[kind].itemsize * math.prod(shape))
+    array = np.frombuffer(content, DTYPES[kind]) if content else np.zeros(0, DTYPES[kind])
+    return array.reshape(shape).copy()
 
 
-READERS: dict[str, Callable[[Any, bytes, int], Any]] = {
+READERS: dict[str, Callable[[Any, io.BytesIO, int], Any]] = {
     "int": lambda inside, blob, depth: int(inside, 16),
     "float": lambda inside, blob, depth: {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[inside],
     "tuple": lambda inside, blob, depth: tuple(_plain(each, blob, depth) for each in inside),

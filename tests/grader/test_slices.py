@@ -34,6 +34,7 @@ def chosen(names: set[str], *sources: str) -> list[int]:
         (["import asyncio", "x = await asyncio.sleep(0)"], [0, 1]),
         (["A = 1", "class x:\n    size = A\n    def f(self):\n        return B", "B = 2"], [0, 1, 2]),
         (["grader.check('e', x)", "x = 1"], [1]),
+        (["x = [0]", "fill(x)", "print(x)", "np.copyto(x, 1)", "y = f(x)", "grader.check('e', x)"], [0, 1, 3]),
         (["y = 1"], []),
     ],
     ids=str,

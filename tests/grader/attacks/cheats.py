@@ -144,6 +144,47 @@ RECORDS = {
         WRONG_COUNTS,
         "import os, struct\ntext = b'[' * 100_000\nos.write(3, struct.pack('>II', len(text), 0) + text)\nos._exit(0)",
     ),
+    "a short record would become much memory": counts(
+        WRONG_COUNTS,
+        "import os, struct\nblob = bytes(1 << 22)\ntext = ('[' + ','.join(['{\"array\": [\"|u1\", [4194304]]}'] * 1000) + ']').encode()\n"
+        "record = struct.pack('>II', len(text), len(blob)) + text + blob\nwhile record:\n    record = record[os.write(3, record):]\nos._exit(0)",
+    ),
+    "a record of empty lists without end": counts(
+        WRONG_COUNTS,
+        "import os, struct\ntext = b'[' + b'[],' * (5 << 20) + b'[]]'\nrecord = struct.pack('>II', len(text), 0) + text\n"
+        "while record:\n    record = record[os.write(3, record):]\nos._exit(0)",
+    ),
+    "half a record, and nothing more": counts(WRONG_COUNTS, "import os, time\nos.write(3, bytes(5))\ntime.sleep(1000)"),
+    "the connection is closed, and the work goes on": counts(
+        WRONG_COUNTS, "import os\nos.close(3)\nwhile True:\n    pass"
+    ),
+    "another process answers first": counts(
+        WRONG_COUNTS,
+        'import os, struct\nif os.fork() == 0:\n    text = b\'{"answers": {"copy-2d.count": ["list", [["plain", 4096]]]}, "ran": []}\'\n'
+        "    os.write(3, struct.pack('>II', len(text), 0) + text)\n    os._exit(0)",
+    ),
+    "a kernel's helper has the name of a builtin": Cheat(
+        (
+            SETUP,
+            NO_WAIT + FRAMES + "real = inside['exported']\n"
+            "def forged(value, depth=6):\n    tree = real(value, depth)\n"
+            "    if tree[0] == 'function' and type(tree[3]) is dict:\n"
+            "        tree[3]['helpers']['range'] = 'nowhere'\n        tree[3]['files'] = {'copy_tile': '/etc/shadow'}\n"
+            "    return tree\ninside['exported'] = forged",
+        ),
+        {"copy-2d.kernel": 1},
+    ),
+    "a kernel reaches what else its modules hold": Cheat(
+        (
+            SETUP,
+            NO_WAIT + FRAMES + "real = inside['exported']\n"
+            "def forged(value, depth=6):\n    tree = real(value, depth)\n"
+            "    if tree[0] == 'function' and type(tree[3]) is dict:\n"
+            "        tree[3]['modules']['cache'] = 'ptx.lru_cache'\n"
+            "        tree[3]['functions']['copy_tile'] = '\\ndef copy_tile(tensor_map, x, y, out):\\n    cache(0)\\n'\n"
+            "    return tree\ninside['exported'] = forged",
+        )
+    ),
     "a record's array points outside": counts(
         WRONG_COUNTS,
         FRAMES,
@@ -221,6 +262,20 @@ PEEKS = {
     ),
 }
 
+# ---- guesses
+
+GUESSES = {
+    "a second guess, made where the first one does not look": Cheat(
+        (SETUP, "counts = [4096, 1024, 7]", "globals()['coun' + 'ts'] = [4096, 1024, 1]"), {"copy-2d.count": 2.0}
+    ),
+    "a second guess, given to the check": Cheat(
+        (SETUP, "counts = [4096, 1024, 7]", 'grader.check("copy-2d.count", [4096, 1024, 1])'), {"copy-2d.count": 2.0}
+    ),
+    "a guess with a part left open, and a worse one": Cheat(
+        (SETUP, "counts = [4096, 1024, None]", "globals()['coun' + 'ts'] = [7, 7, 1]"), {"copy-2d.count": 1.0}
+    ),
+}
+
 # ---- the computer
 
 BOMBS = {
@@ -264,6 +319,33 @@ BOMBS = {
     "a process that is traced": counts(
         WRONG_COUNTS, "import ctypes\nfor pid in range(1, 50):\n    ctypes.CDLL(None).ptrace(16, pid, 0, 0)"
     ),
+    "it asks to be last of all, and so to be given more time": counts(
+        WRONG_COUNTS,
+        "import os\nos.nice(19)",
+        "import os\nos.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))",
+        "import os\nos.sched_setaffinity(0, {0})\nwhile True:\n    pass",
+    ),
+    "it brings its own limit forward, to be killed by the system": counts(
+        WRONG_COUNTS, "import resource\nresource.setrlimit(resource.RLIMIT_CPU, (0, 0))\nwhile True:\n    pass"
+    ),
+    "a pipe that kills": counts(
+        WRONG_COUNTS,
+        "import fcntl, os\nreading, writing = os.pipe()\nfor number in (fcntl.F_SETOWN, 10):\n"
+        "    fcntl.fcntl(reading, number, 9 if number == 10 else os.getppid() or 1)",
+    ),
+    "it stops itself": counts(
+        WRONG_COUNTS, "import os, signal\nsignal.raise_signal(signal.SIGSTOP)\nos.kill(0, signal.SIGSTOP)"
+    ),
+    "descriptors without end, each with a full buffer": counts(
+        WRONG_COUNTS,
+        "import fcntl, os, socket\nheld = []\nwhile True:\n    one, other = os.pipe()\n    held.append((one, other))\n"
+        "    fcntl.fcntl(other, 1031, 1 << 20)\n    os.write(other, bytes(1 << 20))",
+    ),
+    "memory that no process holds": counts(
+        WRONG_COUNTS,
+        "import ctypes, os\nlibc = ctypes.CDLL(None)\nfound = [libc.memfd_create(b'x', 0), libc.shmget(0, 1 << 30, 0o1600)]\n"
+        "for place in ('/dev/shm/x', '/dev/x', '/run/x', '/var/tmp/x'):\n    open(place, 'wb').write(bytes(1 << 24))",
+    ),
     "two processes answer": counts(WRONG_COUNTS, "import os\nos.fork()"),
 }
 
@@ -282,4 +364,4 @@ STRANGE = {
     "all arguments as they come": Cheat((SETUP, "physical_sector = print", "physical_sector = max")),
 }
 
-CHEATS = IN_THE_NOTEBOOK | PATCHES | RECORDS | PEEKS | BOMBS | STRANGE
+CHEATS = IN_THE_NOTEBOOK | PATCHES | RECORDS | PEEKS | GUESSES | BOMBS | STRANGE

@@ -88,6 +88,61 @@ ODD = {
         ),
         SWIZZLE,
     ),
+    "a placeholder that another function fills in": (
+        (
+            SETUP,
+            "counts = [0, 0, 0]\ndef fill(values):\n    values[:] = [4096, 1024, 1]",
+            "fill(counts)",
+            CHECK_COUNTS,
+        ),
+        COUNT,
+    ),
+    "an answer written into the check": ((SETUP, 'grader.check("copy-2d.count", [4096, 1024, 1])'), COUNT),
+    "an array of objects": ((SETUP, "counts = np.array([4096, 1024, 1], object)", CHECK_COUNTS), COUNT),
+    "a module written by a cell": (
+        (
+            SETUP,
+            "%%writefile own_helpers.py\n"
+            "def place(row, sector, span):\n    return sector ^ (row * span // 128) % (span // 16)",
+            "from own_helpers import place as physical_sector",
+            CHECK_SECTOR,
+        ),
+        SWIZZLE,
+    ),
+    "lines that end as on Windows": (
+        (SETUP.replace("\n", "\r\n"), SECTOR.replace("\n", "\r\n"), CHECK_SECTOR),
+        SWIZZLE,
+    ),
+    "a function made by a function": (
+        (
+            SETUP,
+            "def make(size):\n    def at(row, sector, span):\n"
+            "        return sector ^ (row * span // 128) % (span // size)\n"
+            "    return at",
+            "physical_sector = make(16)",
+            CHECK_SECTOR,
+        ),
+        SWIZZLE,
+    ),
+    "threads of its own": (
+        (
+            SETUP,
+            "from concurrent.futures import ThreadPoolExecutor\npool = ThreadPoolExecutor(2)\n"
+            "def physical_sector(row, sector, span):\n"
+            "    return pool.submit(lambda: sector ^ (row * span // 128) % (span // 16)).result()",
+            CHECK_SECTOR,
+        ),
+        SWIZZLE,
+    ),
+    "names that are no ASCII": (
+        (
+            SETUP,
+            "größe = 16  # 🙂",
+            "def physical_sector(row, sector, span):\n    return sector ^ (row * span // 128) % (span // größe)",
+            CHECK_SECTOR,
+        ),
+        SWIZZLE,
+    ),
     "an object that can be called": (
         (
             SETUP,

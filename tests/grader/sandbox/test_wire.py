@@ -42,6 +42,20 @@ def test_arrays_and_numbers_of_numpy_keep_their_bits(kind):
     assert scalar == array[1, 1]
 
 
+@pytest.mark.parametrize("shape", [(0,), (3, 0, 2), ()])
+def test_arrays_without_elements_or_dimensions_keep_their_shape(shape):
+    array = np.ones(shape, np.int16)
+    back, after = wire.unpack(*wire.pack([array, np.arange(2)]))
+    assert (back.shape, back.dtype, after.tolist()) == (shape, array.dtype, [0, 1])
+
+
+def test_a_text_that_would_become_much_memory_is_refused():
+    said = b"[" + b"[]," * (2 << 20) + b"[]]"
+    pieces = [wire.HEAD.pack(len(said), 0), said]
+    with pytest.raises(wire.Malformed):
+        wire.receive(lambda count: pieces.pop(0), 1 << 24)
+
+
 def test_numbers_that_are_none_come_back():
     assert math.isnan(wire.unpack(*wire.pack(math.nan)))
     assert wire.unpack(*wire.pack([math.inf, -math.inf])) == [math.inf, -math.inf]
@@ -61,11 +75,12 @@ def test_what_is_not_plain_is_not_sent(value):
         b"\xff",
         b'{"a": 1, "b": 2}',
         b'{"pickle": "x"}',
-        b'{"array": ["O", [1], 0]}',
-        b'{"array": ["<i8", [4], 0]}',
-        b'{"array": ["<i8", [-1], 0]}',
-        b'{"array": ["<i8", [1152921504606846976, 64], 0]}',
-        b'{"array": ["<i8", [1], -8]}',
+        b'{"array": ["O", [1]]}',
+        b'{"array": ["<i8", [4]]}',
+        b'{"array": ["<i8", [-1]]}',
+        b'{"array": ["<i8", [1152921504606846976, 64]]}',
+        b'{"array": ["<i8", [1], 0]}',
+        b'[{"array": ["<i8", [1]]}, {"array": ["<i8", [1]]}]',  # one blob can not be read twice
         b'{"dict": [[{"dict": []}, 1]]}',
         b'{"dict": 3}',
         b'{"int": "zz"}',
