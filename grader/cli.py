@@ -16,6 +16,7 @@ from typing import Any, NoReturn, TextIO
 
 import click
 
+from grader.classroom.serve_command import serve
 from grader.report import number
 from grader.texts import text
 
@@ -31,13 +32,24 @@ def main() -> None:
     """Check and grade notebooks of the course."""
 
 
+main.add_command(serve)
+
+
 @main.command()
 @click.argument("notebook", type=click.Path(path_type=Path))
 @click.option("--exercise", multiple=True, metavar="ID", help="Only this exercise; may be given several times.")
+@click.option("--server", metavar="URL", help="Have it checked by `grader serve` there, such as on a GPU server.")
 @assigned
 @seeded
 @as_json
-def check(notebook: Path, exercise: tuple[str, ...], assignment: str | None, seed: int | None, as_json: bool) -> None:
+def check(
+    notebook: Path,
+    exercise: tuple[str, ...],
+    server: str | None,
+    assignment: str | None,
+    seed: int | None,
+    as_json: bool,
+) -> None:
     """Grade one notebook and print what its checks say. Its code runs in a sandbox; its outputs are not looked at."""
     from grader.checking import class_seed
     from grader.limits import HostFault
@@ -47,7 +59,12 @@ def check(notebook: Path, exercise: tuple[str, ...], assignment: str | None, see
 
     found: dict[str, Any] = {"notebook": str(notebook)}
     try:
-        report = regrade(notebook, assignment, class_seed() if seed is None else seed)
+        if server:
+            from grader.classroom.serve import checked_there
+
+            report = checked_there(server, notebook)
+        else:
+            report = regrade(notebook, assignment, class_seed() if seed is None else seed).as_dict()
     except NoSandbox as error:
         _fail(SET_UP, str(error), found, as_json)
     except HostFault as error:
@@ -56,20 +73,17 @@ def check(notebook: Path, exercise: tuple[str, ...], assignment: str | None, see
         _fail(UNREADABLE, f"{notebook}: {error}", found, as_json)
     except ValueError as error:
         _fail(UNREADABLE, str(error), found, as_json)
-    unknown = sorted(set(exercise) - {graded.exercise for graded in report.exercises})
+    unknown = sorted(set(exercise) - {graded["exercise"] for graded in report["exercises"]})
     if unknown:
         _fail(UNREADABLE, text("cli.not-in-notebook", ids=", ".join(unknown), path=notebook), found, as_json)
-    chosen = [graded for graded in report.exercises if not exercise or graded.exercise in exercise]
-    points, maximum = sum(graded.points for graded in chosen), sum(graded.maximum for graded in chosen)
+    chosen = [graded for graded in report["exercises"] if not exercise or graded["exercise"] in exercise]
+    points, maximum = (sum(graded[name] for graded in chosen) for name in ("points", "maximum"))
     if as_json:
-        names = {graded.exercise for graded in chosen}
-        plain = report.as_dict()
-        plain["exercises"] = [graded for graded in plain["exercises"] if graded["exercise"] in names]
-        click.echo(json.dumps(found | plain | {"points": points, "maximum": maximum}))
+        click.echo(json.dumps(found | report | {"exercises": chosen, "points": points, "maximum": maximum}))
     else:
-        click.echo("\n\n".join(graded.report for graded in chosen))
+        click.echo("\n\n".join(graded["report"] for graded in chosen))
         click.echo("\n" + text("cli.total", points=number(points), maximum=number(maximum)))
-        click.echo(report.statement)
+        click.echo(report["statement"])
     sys.exit(DONE if points == maximum else NOT_ALL)
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from distributed import Client, Future, as_completed, get_worker
+from distributed import Client, Future, as_completed, get_worker, wait
 
 from grader.classroom.pool import AHEAD
 from grader.classroom.work import Job, Outcome, start, work
@@ -71,6 +71,12 @@ class Cluster:
             job = running.pop(future)
             yield job.name, _outcome(future)
             fill()
+
+    def outcome(self, job: Job) -> Outcome:
+        """The outcome of one job, when its turn has come. Raises NoSandbox and HostFault."""
+        future = self._client.submit(_work, job, pure=False, resources=self._resources)
+        wait(future)
+        return _outcome(future)
 
     def _threads(self) -> int:
         """How many jobs can run at a time, as far as workers are there now."""
