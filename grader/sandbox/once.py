@@ -17,7 +17,7 @@ from grader.sandbox import endings
 from grader.sandbox.level import environment, python_command
 from grader.sandbox.limits import Limits
 
-SETTLE = 5.0  # seconds that a task may take to end once it has closed its output
+SETTLE = 2.0  # seconds that a task may take to end once it has closed its output
 
 
 class Pipes:

@@ -33,7 +33,7 @@ from grader.sandbox.processes import (
     waited_seconds,
 )
 
-SETTLE = 5.0  # seconds that a task may take to end once it has left its connection
+SETTLE = 2.0  # seconds that a task may take to end once it has left its connection
 SIGNAL = 127  # exit codes of a keeper above it are signals
 LOOK = 0.03  # seconds between looks at a task's memory
 PID = struct.Struct(">i")
