@@ -308,6 +308,19 @@ def _translated(kept: list[Source], language: str) -> str:
     return "all" if not missing else f"{count - missing} of {count} texts, the others in English"
 
 
+def aims() -> str:
+    """Which aim of its lesson each exercise is for."""
+    from grader.aims import aims_for
+    from grader.lesson import lessons
+
+    rows = [
+        (lesson, f"`{check.exercise}`", "; ".join(aims_for(check.exercise)))
+        for lesson, each in lessons().items()
+        for check in each.checks
+    ]
+    return table(("lesson", "exercise", "for this aim"), rows)
+
+
 def throughput() -> str:
     """A run of `grader bench` that was kept in throughput.json."""
     kept = Path(__file__).parent / "throughput.json"
@@ -356,7 +369,7 @@ def glossary() -> str:
 
 TABLES = (
     *(rules, im2col_rules, boundaries, descriptor, instructions, reductions, barrier, recordings, coverage),
-    *(commonly_said, ladder, gains, benches, timing_constants, timing_errors, gemm_picture, throughput),
+    *(commonly_said, ladder, gains, benches, timing_constants, timing_errors, gemm_picture, throughput, aims),
     *(glossary, languages),
 )
 myst_substitutions = {made.__name__: made() for made in TABLES}

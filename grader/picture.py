@@ -30,6 +30,7 @@ ATTRIBUTES = re.compile(
     "fill|stroke|stroke-width|stroke-dasharray|text-anchor|patternUnits|patternTransform|pathLength|marker-end|orient|"
     "refX|refY|markerWidth|markerHeight|font-size|font-weight|opacity"
 )
+STYLE = re.compile("text-anchor: (start|middle|end)")  # on an element: what must overrule the drawing's own rules
 FETCHES = re.compile(r"url\((?!#[\w-]+\))|@import|expression|[\\<]|/\*", re.IGNORECASE)
 
 
@@ -82,7 +83,9 @@ def safe(svg: str) -> str:
 
 def _harmless(element: ElementTree.Element) -> bool:
     known = element.tag.startswith(SVG) and ELEMENTS.fullmatch(element.tag.removeprefix(SVG))
-    known = known and all(map(ATTRIBUTES.fullmatch, element.attrib))
+    own = element.attrib.get("style")
+    known = known and all(map(ATTRIBUTES.fullmatch, element.attrib.keys() - {"style"}))
+    known = known and (own is None or STYLE.fullmatch(own))
     styled = element.text or "" if element.tag == f"{SVG}style" else ""
     return bool(known) and not any(FETCHES.search(written) for written in (styled, *element.attrib.values()))
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from grader import exercises
+from grader.aims import aims_for
 from grader.classroom.grading import JOURNAL, name_in
 from grader.classroom.journal import history
 from grader.report import number
@@ -66,17 +67,18 @@ def versions(outcomes: Outcomes) -> dict[str, dict[str, int]]:
 def as_dict(outcomes: Outcomes) -> dict[str, Any]:
     """For JSON."""
     unreadable = {name: outcome["error"] for name, outcome in outcomes.items() if "error" in outcome}
-    plain = {id: asdict(exercise) for id, exercise in counted(outcomes).items()}
+    plain = {id: asdict(exercise) | {"aims": aims_for(id)} for id, exercise in counted(outcomes).items()}
     return {"exercises": plain, "unreadable": unreadable, "versions": versions(outcomes)}
 
 
 def as_lines(outcomes: Outcomes) -> str:
-    """For people: each exercise, and under it its causes with the hint that learners get."""
+    """For people: each exercise, and under it its aims, and its causes with the hint that learners get."""
     lines = []
     for id, exercise in counted(outcomes).items():
         mean = number(exercise.points / exercise.notebooks)
         said = {"mean": mean, "maximum": number(exercise.maximum), "solved": exercise.solved}
         lines.append(text("classroom.exercise", id=f"{id:<24}", count=exercise.notebooks, **said))
+        lines += ["  " + text("classroom.aim", aim=aim) for aim in aims_for(id)]
         lines += [f"  {count:>4}  {cause:<22} {_hint(id, cause)}".rstrip() for cause, count in exercise.causes.items()]
     unreadable = sum("error" in outcome for outcome in outcomes.values())
     if unreadable:

@@ -38,6 +38,8 @@ def test_every_figure_of_a_run_or_a_map_may_be_shown(name):
         "<style>body { display: none; }</style>",
         "<style>#tma-1 text, body { display: none; }</style>",
         '<animate attributeName="href"/>',
+        '<rect style="position: fixed"/>',
+        '<text style="text-anchor: start; fill: url(//example.org)"/>',
         "<g>",
         "<html:p xmlns:html='http://www.w3.org/1999/xhtml'/>",
     ],

@@ -114,11 +114,13 @@ def test_mistakes_are_counted_by_exercise_with_hazards_by_name(folder):
         "maximum": 3.0,
         "solved": 1,
         "causes": {"for-each-row": 1},
+        "aims": ["say what a tensor map holds and why one thread is enough"],
     }
     assert list(found["unreadable"]) == [f"<b>chiara/{LESSON}/copy-2d.ipynb"]
     assert found["versions"]["student"] == {"": 1, "0.0.9": 1}
     said = run("report", str(folder))
-    assert "Who tells the 128 threads that the tile has arrived?" in said
+    assert "Who tells the threads that the tile has arrived?" in said
+    assert "  for: say what a tensor map holds and why one thread is enough\n     1  for-each-row" in said
     assert "0.0.9 (1)" in said
 
 
