@@ -23,7 +23,7 @@ PAGES = [ROOT / "README.md", *sorted(set(ROOT.glob("docs/*.md")) - {ROOT / "docs
 FENCED = re.compile(r"^```(\S*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SHELL = ("", "sh", "console", "bash")
 PROGRAMS = re.compile(
-    r"(?:\.venv/bin/python|python3?|py) -m \w|(?:pip|apt|nbgrader|jupyterhub|dask|npm|uv|git|pytest) \w|\.ci/run"
+    r"(?:\.venv/bin/python|python3?|py) -m \w|(?:pip|apt|nbgrader|jupyterhub|dask|npm|uv|git|pytest|pre-commit) \w|\.ci/run"
 )
 OURS = re.compile(r"(tmalab|grader) [a-z-]+")
 FIRST_LESSON = "notebooks/release/01-copy-2d"
@@ -58,7 +58,6 @@ SLOW = (  # run here with `--all`: seconds to minutes each
     "grader release --check",
     "grader release --check notebooks",
     "python3 -m tmalab.kernels.gemm_cluster",
-    'python3 -m pytest tests/notebooks tests/grader/test_answers.py -m "" -k NAME',
 )
 ON_A_GPU = (  # without one: one sentence, exit status 3
     "tmalab bench copy",
@@ -76,9 +75,13 @@ CLUSTER = "tests/grader/classroom/test_guide.py::test_the_commands_of_a_cluster_
 WHEEL = "tests/test_house_wheel.py::test_the_tests_pass_from_a_wheel_in_a_fresh_environment"
 ELSEWHERE = {  # command: the test, or the file of a test's set-up, that runs it
     "python3 -m tests": ".ci/run",
+    'python3 -m tests tests/notebooks tests/grader/test_answers.py -m "" -k NAME': "tests/test_house_commands.py::"
+    "test_all_takes_the_slow_tests_too",
     "python3 -m tests --all": "tests/test_house_commands.py::test_all_takes_the_slow_tests_too",
     ".ci/run": "tests/test_house_readme.py::test_ci_takes_the_test_command_from_the_readme",
     ".venv/bin/python -m ruff check .": ".ci/run",
+    ".venv/bin/python -m mypy": ".ci/run",
+    "pre-commit install": "tests/test_house_repository.py::test_each_commit_is_checked_as_ci_checks_it",
     ".venv/bin/python -m sphinx --fail-on-warning --keep-going docs docs/_build": ".ci/run",
     ".venv/bin/python -m repo2docker --no-build --debug .": ".ci/run",
     "apt install chromium": ".ci/run",
@@ -90,6 +93,7 @@ ELSEWHERE = {  # command: the test, or the file of a test's set-up, that runs it
     "tmalab lab --language zh": "tests/tmalab/test_lab_language.py",
     "grader translate zh": "tests/notebooks/test_translations.py",
     "grader translate zh --check": "tests/notebooks/test_translations.py",
+    "grader release notebooks": "tests/notebooks/test_release.py::test_making_the_notebooks_again_changes_no_byte",
     "tmalab progress": "tests/tmalab/test_progress.py::"
     "test_the_command_prints_a_line_for_each_lesson_and_its_json_the_same",
     "python3 -m tmalab": "tests/test_house_bootstrap.py::"
@@ -111,7 +115,7 @@ def commands_of(page: Path) -> list[str]:
     spans = [" ".join(span.split()) for span in re.findall(r"`([^`]+)`", FENCED.sub("", content))]
     found = [*lines, *(span for span in spans if PROGRAMS.match(span) or OURS.match(span))]
     plain = (re.sub(r"\s+#.*", "", line).strip() for line in found)
-    ours = (re.sub(r"^python3? -m (tmalab|grader) ", r"\1 ", line) for line in plain)
+    ours = (re.sub(r"^(?:python3?|\.venv/bin/python) -m (tmalab|grader) ", r"\1 ", line) for line in plain)
     return [re.sub(r"^python -m ", "python3 -m ", line) for line in ours if line]
 
 
