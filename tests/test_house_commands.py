@@ -23,7 +23,8 @@ PAGES = [ROOT / "README.md", *sorted(set(ROOT.glob("docs/*.md")) - {ROOT / "docs
 FENCED = re.compile(r"^```(\S*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SHELL = ("", "sh", "console", "bash")
 PROGRAMS = re.compile(
-    r"(?:\.venv/bin/python|python3?|py) -m \w|(?:pip|apt|nbgrader|jupyterhub|dask|npm|uv|git|pytest|pre-commit) \w|\.ci/run"
+    r"(?:\.venv/bin/python|python3?|py) -m \w|\.ci/run"
+    r"|(?:pip|apt|nbgrader|jupyterhub|dask|npm|uv|git|pytest|pre-commit) \w"
 )
 OURS = re.compile(r"(tmalab|grader) [a-z-]+")
 FIRST_LESSON = "notebooks/release/01-copy-2d"
