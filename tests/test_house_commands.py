@@ -94,6 +94,7 @@ ELSEWHERE = {  # command: the test, or the file of a test's set-up, that runs it
     "tmalab lab --language zh": "tests/tmalab/test_lab_language.py",
     "grader translate zh": "tests/notebooks/test_translations.py",
     "grader translate zh --check": "tests/notebooks/test_translations.py",
+    "grader bench": "tests/grader/test_bench.py",
     "grader release notebooks": "tests/notebooks/test_release.py::test_making_the_notebooks_again_changes_no_byte",
     "tmalab progress": "tests/tmalab/test_progress.py::"
     "test_the_command_prints_a_line_for_each_lesson_and_its_json_the_same",
