@@ -19,7 +19,8 @@ from tests.test_house_repository import PROJECT
 from tmalab.bootstrap import ROOT
 from tmalab.gpu.errors import GpuUnavailable
 
-PAGES = [ROOT / "README.md", *sorted(set(ROOT.glob("docs/*.md")) - {ROOT / "docs/changelog.md"})]
+HISTORY = {ROOT / "docs/changelog.md", ROOT / "docs/walk-through.md"}  # what was, not what to type
+PAGES = [ROOT / "README.md", *sorted(set(ROOT.glob("docs/*.md")) - HISTORY)]
 FENCED = re.compile(r"^```(\S*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SHELL = ("", "sh", "console", "bash")
 PROGRAMS = re.compile(
@@ -51,7 +52,6 @@ QUICK = (  # run here, each in a moment
 )
 SLOW = (  # run here with `--all`: seconds to minutes each
     "grader check NOTEBOOK.ipynb",
-    "grader check",
     "grader doctor",
     "grader grade FOLDER",
     "grader grade FOLDER -j N",
@@ -59,11 +59,13 @@ SLOW = (  # run here with `--all`: seconds to minutes each
     "grader release --check",
     "grader release --check notebooks",
     "python3 -m tmalab.kernels.gemm_cluster",
+    "tmalab bench simulator",
 )
 ON_A_GPU = (  # without one: one sentence, exit status 3
     "tmalab bench copy",
     "tmalab bench gemm",
     "tmalab bench ladder",
+    "tmalab bench tiles",
     "tmalab record",
     "tmalab record timing",
     "tmalab verdicts",
@@ -101,6 +103,7 @@ ELSEWHERE = {  # command: the test, or the file of a test's set-up, that runs it
     "python3 -m tmalab": "tests/test_house_bootstrap.py::"
     "test_the_first_start_makes_an_environment_and_runs_the_command_in_it",
     "tmalab map": "tests/test_house_map.py::test_a_file_is_read",
+    "tmalab bench reference": "tests/test_house_bench.py::test_figures_are_a_sentence_for_people",
     "tmalab bench timing": "tests/tmalab/bench/test_timing.py",
     "python3 -m tests.mutants --table docs/mutants.md": "tests/tmalab/simulator/test_mutant_set.py::"
     "test_the_page_of_mutants_lists_those_that_there_are",
