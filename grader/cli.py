@@ -247,13 +247,14 @@ def bench(submissions: int, jobs: int, stock: int | None, cluster: int, as_json:
 @click.option("--check", "only_check", is_flag=True, help="Change nothing; exit 1 if a notebook is out of step.")
 def release(course: Path, only_check: bool) -> None:
     """Make the instructor's and the students' notebooks from their texts."""
-    try:
-        from grader.release import CONFIG, out_of_step, write
-    except ImportError as error:
-        _leave(SET_UP, text("cli.no-nbgrader", module=error.name or "nbgrader"))
+    from grader.release import CONFIG, out_of_step, write
+
     if not (course / "source").is_dir() or not (course / CONFIG).is_file():
         _leave(UNREADABLE, text("cli.no-course", path=course, config=CONFIG))
-    changed = out_of_step(course) if only_check else write(course)
+    try:
+        changed = out_of_step(course) if only_check else write(course)
+    except ModuleNotFoundError as error:
+        _leave(SET_UP, text("cli.no-nbgrader", module=error.name or "nbgrader"))
     for path in changed:
         click.echo(text("cli.out-of-step" if only_check else "cli.written", path=path))
     sys.exit(NOT_ALL if only_check and changed else DONE)

@@ -19,11 +19,13 @@ from tests.test_house_repository import PROJECT
 from tmalab.bootstrap import ROOT
 from tmalab.gpu.errors import GpuUnavailable
 
-PAGES = [ROOT / "README.md", *sorted(set(ROOT.glob("docs/*.md")) - {ROOT / "docs/changelog.md"})]
+HISTORY = {ROOT / "docs/changelog.md", ROOT / "docs/walk-through.md"}  # what was, not what to type
+PAGES = [ROOT / "README.md", *sorted(set(ROOT.glob("docs/*.md")) - HISTORY)]
 FENCED = re.compile(r"^```(\S*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SHELL = ("", "sh", "console", "bash")
 PROGRAMS = re.compile(
-    r"(?:\.venv/bin/python|python3?|py) -m \w|(?:pip|apt|nbgrader|jupyterhub|dask|npm|uv|git|pytest) \w|\.ci/run"
+    r"(?:\.venv/bin/python|python3?|py) -m \w|\.ci/run"
+    r"|(?:pip|apt|nbgrader|jupyterhub|dask|npm|uv|git|pytest|pre-commit) \w"
 )
 OURS = re.compile(r"(tmalab|grader) [a-z-]+")
 FIRST_LESSON = "notebooks/release/01-copy-2d"
@@ -50,7 +52,6 @@ QUICK = (  # run here, each in a moment
 )
 SLOW = (  # run here with `--all`: seconds to minutes each
     "grader check NOTEBOOK.ipynb",
-    "grader check",
     "grader doctor",
     "grader grade FOLDER",
     "grader grade FOLDER -j N",
@@ -58,12 +59,13 @@ SLOW = (  # run here with `--all`: seconds to minutes each
     "grader release --check",
     "grader release --check notebooks",
     "python3 -m tmalab.kernels.gemm_cluster",
-    'python3 -m pytest tests/notebooks tests/grader/test_answers.py -m "" -k NAME',
+    "tmalab bench simulator",
 )
 ON_A_GPU = (  # without one: one sentence, exit status 3
     "tmalab bench copy",
     "tmalab bench gemm",
     "tmalab bench ladder",
+    "tmalab bench tiles",
     "tmalab record",
     "tmalab record timing",
     "tmalab verdicts",
@@ -76,9 +78,13 @@ CLUSTER = "tests/grader/classroom/test_guide.py::test_the_commands_of_a_cluster_
 WHEEL = "tests/test_house_wheel.py::test_the_tests_pass_from_a_wheel_in_a_fresh_environment"
 ELSEWHERE = {  # command: the test, or the file of a test's set-up, that runs it
     "python3 -m tests": ".ci/run",
+    'python3 -m tests tests/notebooks tests/grader/test_answers.py -m "" -k NAME': "tests/test_house_commands.py::"
+    "test_all_takes_the_slow_tests_too",
     "python3 -m tests --all": "tests/test_house_commands.py::test_all_takes_the_slow_tests_too",
     ".ci/run": "tests/test_house_readme.py::test_ci_takes_the_test_command_from_the_readme",
     ".venv/bin/python -m ruff check .": ".ci/run",
+    ".venv/bin/python -m mypy": ".ci/run",
+    "pre-commit install": "tests/test_house_repository.py::test_each_commit_is_checked_as_ci_checks_it",
     ".venv/bin/python -m sphinx --fail-on-warning --keep-going docs docs/_build": ".ci/run",
     ".venv/bin/python -m repo2docker --no-build --debug .": ".ci/run",
     "apt install chromium": ".ci/run",
@@ -90,11 +96,14 @@ ELSEWHERE = {  # command: the test, or the file of a test's set-up, that runs it
     "tmalab lab --language zh": "tests/tmalab/test_lab_language.py",
     "grader translate zh": "tests/notebooks/test_translations.py",
     "grader translate zh --check": "tests/notebooks/test_translations.py",
+    "grader bench": "tests/grader/test_bench.py",
+    "grader release notebooks": "tests/notebooks/test_release.py::test_making_the_notebooks_again_changes_no_byte",
     "tmalab progress": "tests/tmalab/test_progress.py::"
     "test_the_command_prints_a_line_for_each_lesson_and_its_json_the_same",
     "python3 -m tmalab": "tests/test_house_bootstrap.py::"
     "test_the_first_start_makes_an_environment_and_runs_the_command_in_it",
     "tmalab map": "tests/test_house_map.py::test_a_file_is_read",
+    "tmalab bench reference": "tests/test_house_bench.py::test_figures_are_a_sentence_for_people",
     "tmalab bench timing": "tests/tmalab/bench/test_timing.py",
     "python3 -m tests.mutants --table docs/mutants.md": "tests/tmalab/simulator/test_mutant_set.py::"
     "test_the_page_of_mutants_lists_those_that_there_are",
@@ -111,7 +120,7 @@ def commands_of(page: Path) -> list[str]:
     spans = [" ".join(span.split()) for span in re.findall(r"`([^`]+)`", FENCED.sub("", content))]
     found = [*lines, *(span for span in spans if PROGRAMS.match(span) or OURS.match(span))]
     plain = (re.sub(r"\s+#.*", "", line).strip() for line in found)
-    ours = (re.sub(r"^python3? -m (tmalab|grader) ", r"\1 ", line) for line in plain)
+    ours = (re.sub(r"^(?:python3?|\.venv/bin/python) -m (tmalab|grader) ", r"\1 ", line) for line in plain)
     return [re.sub(r"^python -m ", "python3 -m ", line) for line in ours if line]
 
 

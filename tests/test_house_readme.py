@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -9,7 +10,10 @@ import sys
 
 import pytest
 
+from tmalab import demo
+from tmalab.bench import command
 from tmalab.bootstrap import ROOT
+from tmalab.progress import _cells, _title
 
 README = (ROOT / "README.md").read_text("utf-8")
 BLOCKS = re.findall(r"```(\w*)\n(.*?)```", README, re.DOTALL)
@@ -30,7 +34,28 @@ def example() -> str:
 
 
 def test_the_two_commands_are_one_line_each():
-    assert [code for language, code in BLOCKS if language == ""] == ["python3 -m tmalab lab\n", "python3 -m tests\n"]
+    assert [code for language, code in BLOCKS if language == ""][:2] == [
+        "python3 -m tmalab lab\n",
+        "python3 -m tests\n",
+    ]
+
+
+def test_the_lessons_are_those_of_the_course():
+    titles = (_title(_cells(path)) for path in sorted(ROOT.glob("notebooks/release/*/*.ipynb")))
+    rows = re.findall(r"^\| (\d+, .+?) \|", README, re.MULTILINE)
+    assert rows == [title.removeprefix("Lesson ").replace(":", ",", 1) for title in titles]
+
+
+def test_the_picture_is_the_demos(tmp_path):
+    demo.save_svg(tmp_path / "tile.svg")
+    assert (ROOT / "docs/tile.svg").read_text("utf-8") == (tmp_path / "tile.svg").read_text("utf-8")
+
+
+def test_the_figures_of_the_comparison_are_those_that_were_kept():
+    said = dict(re.findall(r"\| ([\d.]+) times as fast \| `python3 -m (\w+ bench[ \w]*)`", README))
+    ratios = {command.sentence(command.recorded("gemm")).split(": ")[1].split(",")[0]: "tmalab bench gemm"}
+    ratios[str(json.loads((ROOT / "docs/throughput.json").read_text("utf-8"))["ratio"])] = "grader bench"
+    assert {f"{float(ratio):.{2 if 'gemm' in run else 0}f}": run for ratio, run in ratios.items()} == said
 
 
 def test_ci_takes_the_test_command_from_the_readme():

@@ -8,6 +8,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -95,3 +96,36 @@ def test_the_tests_run_with_the_versions_that_learners_get(platform):
     assert {name: str(line.specifier) for name, line in learners.items()}.items() <= {
         name: str(line.specifier) for name, line in tests.items()
     }.items()
+
+
+def test_each_commit_is_checked_as_ci_checks_it():
+    (local,) = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text("utf-8"))["repos"]
+    checks = {re.search(r"-m (\w+(?: check| format)?)", hook["entry"])[1] for hook in local["hooks"]}
+    assert checks == {"ruff check", "ruff format", "mypy"}
+    in_ci = (ROOT / ".ci/run").read_text("utf-8")
+    assert all(f'"$python" -m {check}' in in_ci for check in checks - {"ruff format"})
+
+
+def test_a_forks_ci_runs_what_ci_runs():
+    jobs = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text("utf-8"))["jobs"]
+    assert [step["run"] for step in jobs["all"]["steps"] if ".ci/run" in step.get("run", "")] == ["bash .ci/run"]
+    named = {path for step in jobs["elsewhere"]["steps"] for path in re.findall(r"tests/\S+\.py", step.get("run", ""))}
+    assert named
+    assert [path for path in named if not (ROOT / path).is_file()] == []
+
+
+@pytest.mark.parametrize("form", sorted(ROOT.glob(".github/ISSUE_TEMPLATE/*.yml")), ids=lambda form: form.stem)
+def test_an_issue_brings_what_the_doctor_says(form):
+    asked = yaml.safe_load(form.read_text("utf-8"))
+    assert {"name", "description", "body"} <= asked.keys()
+    said = {field["id"]: field["attributes"].get("description", "") for field in asked["body"]}
+    assert "python3 -m tmalab doctor --json" in said["doctor"]
+    assert form.stem != "simulator" or "tmalab record" in said["recording"]
+
+
+@pytest.mark.parametrize("code", ["ignore_errors", "strict_optional"])
+def test_every_module_that_types_are_not_checked_in_exists(code):
+    (listed,) = (of["module"] for of in PROJECT["tool"]["mypy"]["overrides"] if code in of)
+    gone = [name for name in listed if not list(ROOT.glob(name.replace(".", "/") + "*"))]
+    assert gone == []
+    assert listed == sorted(set(listed))
