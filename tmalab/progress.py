@@ -68,8 +68,11 @@ class Progress:
     lessons: Sequence[LessonProgress]
 
     def __str__(self) -> str:
-        width = max((len(lesson.title) for lesson in self.lessons), default=0)
-        return "\n".join(f"{lesson.title:{width}}  {_bar(lesson)}  {_says(lesson)}" for lesson in self.lessons)
+        from rich.cells import cell_len, set_cell_size  # Chinese is twice as wide
+
+        width = max((cell_len(lesson.title) for lesson in self.lessons), default=0)
+        titles = (set_cell_size(lesson.title, width) for lesson in self.lessons)
+        return "\n".join(f"{title}  {_bar(lesson)}  {_says(lesson)}" for title, lesson in zip(titles, self.lessons))
 
     __repr__ = __str__
 

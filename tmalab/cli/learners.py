@@ -10,7 +10,7 @@ import click
 from rich.console import Console
 
 from tmalab.cli.output import AS_JSON, UNREADABLE, fail, print_json, say
-from tmalab.texts import LANGUAGE, text
+from tmalab.texts import FALLBACK, LANGUAGE, text
 from tmalab.texts import language as chosen_language
 
 SIGNS = {"ok": ("✔", "green"), "absent": ("–", "yellow"), "wrong": ("✘", "red")}  # a finding's state: how it is shown
@@ -26,7 +26,8 @@ def lab(folder: Path | None, language: str | None, browser: bool, arguments: tup
     from tmalab.lab_language import language_in, turn
 
     folder = (folder or Path(workbook.DEFAULT_FOLDER)).absolute()
-    language = os.environ[LANGUAGE] = language or language_in(folder) or chosen_language()
+    wanted = (language, language_in(folder), chosen_language(), FALLBACK)
+    language = os.environ[LANGUAGE] = next(name for name in wanted if name in text.languages())
     try:
         turned = turn(folder, language)
         new = workbook.fill(folder, language)
