@@ -19,9 +19,9 @@ MAP_CODES = {128: 3, 64: 2, 32: 1}  # and in a tensor map
 UNIT = 16  # bytes
 
 
-def descriptor(address: int, span: int) -> int:
-    """Address, stride from 8 rows to the next 8, swizzle."""
-    return address // UNIT | 8 * span // UNIT << 32 | CODES[span] << 62
+def descriptor(address: int, span: int, leading: int = 0) -> int:
+    """Address, stride from 8 rows to the next 8, swizzle. The leading offset is not used: CUTLASS writes 1 there."""
+    return address // UNIT | leading << 16 | 8 * span // UNIT << 32 | CODES[span] << 62
 
 
 DESCRIPTOR_MISTAKES: dict[str, Callable[..., int]] = {
@@ -30,6 +30,7 @@ DESCRIPTOR_MISTAKES: dict[str, Callable[..., int]] = {
     "of-the-map": lambda address, span: address // UNIT | 8 * span // UNIT << 32 | MAP_CODES[span] << 62,
     "one-row": lambda address, span: address // UNIT | span // UNIT << 32 | CODES[span] << 62,
     "always-128": lambda address, span: address // UNIT | 1024 // UNIT << 32 | 1 << 62,
+    "leading": lambda address, span: descriptor(address, span, leading=1),
     "signed": lambda address, span: descriptor(address, span) - (1 << 64 if CODES[span] > 1 else 0),
 }
 
@@ -37,11 +38,20 @@ DESCRIPTOR_MISTAKES: dict[str, Callable[..., int]] = {
 def judge_descriptor(answer: object, seed: int) -> Sequence[Finding]:
     draw = random.Random(f"{seed} descriptor")
     parts = {"128B": (2, (128,)), "any": (2, (128, 64, 32))}
-    tables = []
-    for part, (points, spans) in parts.items():
-        asked = [(8 * span * draw.randrange(1, 200), span) for span in spans for _ in range(4)]
-        tables.append(Table(part, points, {each: descriptor(*each) for each in asked}, DESCRIPTOR_MISTAKES))
-    return judge_function(answer, tables)
+    asked = {
+        part: [(8 * span * draw.randrange(1, 200), span) for span in spans for _ in range(4)]
+        for part, (_, spans) in parts.items()
+    }
+
+    def judge(leading: int) -> Sequence[Finding]:
+        tables = [
+            Table(part, points, {each: descriptor(*each, leading) for each in asked[part]}, DESCRIPTOR_MISTAKES)
+            for part, (points, _) in parts.items()
+        ]
+        return judge_function(answer, tables)
+
+    findings = judge(leading=0)
+    return judge(leading=1) if any(finding.cause == "leading" for finding in findings) else findings
 
 
 # ---- steps: what is added to a descriptor; rows are 128 bytes

@@ -75,6 +75,10 @@ def by_fields(address, span):
     return sum(value << first for first, value in fields.items())
 
 
+def with_a_leading_offset_of_1(address, span):
+    return by_fields(address, span) + (1 << 16)
+
+
 def in_numpy(address, span):
     high = np.uint64(8 * span // 16 | {128: 1, 64: 2, 32: 3}[span] << 30)
     return high << np.uint64(32) | np.uint64(address >> 4)
@@ -98,6 +102,7 @@ tile_of_16_columns = edited(MULTIPLY, ("range(BK // 16)", "range(1)"), name="til
 tile_that_stands_still = edited(MULTIPLY, ("i * NEXT_K", "i * 0"), name="tile_that_stands_still")
 tile_exchanged = edited(MULTIPLY, (MOVED, "desc_b + i * 2, desc_a + i * 2, 1"), name="tile_exchanged")
 tile_of_a_alone = edited(MULTIPLY, ("STAGE_BYTES", "STAGE_BYTES // 2"), name="tile_of_a_alone")
+tile_that_replaces = edited(MULTIPLY, ("i * NEXT_K, 1)", "i * NEXT_K, 0)"), name="tile_that_replaces")
 tile_with_new_descriptors = edited(
     MULTIPLY,
     (
@@ -275,6 +280,11 @@ tiles_that_begin_anew = edited(
     ),
     name="tiles_that_begin_anew",
 )
+tiles_met_by_all = edited(
+    PERSISTENT,
+    (SHOWN + "            ptx.barrier_sync(1, 128)", SHOWN + "            cuda.syncthreads()"),
+    name="tiles_met_by_all",
+)
 tiles_waited_for_in_full = edited(
     PERSISTENT,
     (
@@ -318,6 +328,7 @@ WRONG = {
         Wrong(tile_moved_by_bytes, "order", "misaligned"),
         Wrong(tile_that_stands_still, "bytes", "bytes right"),
         Wrong(tile_exchanged, "bytes", "bytes right"),
+        Wrong(tile_that_replaces, "bytes", "bytes right"),
         Wrong(tile_of_a_alone, "order", "too-few-bytes"),
         Wrong(tile_with_one_group_left, "order", "wgmma-registers"),
     ],
@@ -364,6 +375,7 @@ WRONG = {
         Wrong(tiles_keeping_a_stage, "order", "missing-arrival"),
         Wrong(tiles_that_end_too_early, "order", "exit-in-flight"),
         Wrong(tiles_that_begin_anew, "order", "over-arrival"),
+        Wrong(tiles_met_by_all, "bytes", "did not come to its end for m = 64, n = 320"),
     ],
     "gemm.ladder": [
         Wrong([*REASONS[:2], "a", *REASONS[3:]], "reasons", "4 of 5 right"),
@@ -381,7 +393,7 @@ WRONG = {
 }
 
 RIGHT = {
-    "gemm.descriptor": [by_fields, in_numpy],
+    "gemm.descriptor": [by_fields, in_numpy, with_a_leading_offset_of_1],
     "gemm.steps": [np.array(STEPS), tuple(STEPS)],
     "gemm.multiply": [tile_with_new_descriptors, tile_in_two_groups],
     "gemm.one-stage": [stage_with_a_parity, stage_fenced_before_the_loop],

@@ -65,10 +65,12 @@ A_MAP, B_MAP = maps_of(A, B)
 # ## 1. Where the tensor core looks
 #
 # `wgmma` multiplies for a **warpgroup**: 128 threads, four warps, which execute it together. One instruction takes 64
-# rows of A and N rows of B, both 16 columns long (K), and adds all 64 x N sums of products to an **accumulator**, which
-# lies in the registers of the 128 threads: with N = 64 each has 32 of them.
+# rows of A and N rows of B, both 16 columns of bf16 long (K), and adds all 64 x N sums of products to an
+# **accumulator**, which lies in the registers of the 128 threads: with N = 64 each has 32 of them.
 #
 #     acc = ptx.wgmma_m64n64k16_f32_bf16(acc, desc_a, desc_b, 1)       C = A B' + C
+#
+# The last operand says whether it adds: with 0 in place of 1 the product replaces what the accumulator held.
 #
 # A and B are no arguments of the usual kind. The tensor core reads them from shared memory itself, and what it is given
 # is a **descriptor**: 64 bits that say where the tile lies, and how.
@@ -362,16 +364,24 @@ grader.check("gemm.tiles", mebibytes)
 
 # %% id="tiles-measured"
 from tmalab.bench.command import recorded
+from tmalab.timing.measured import Measured
 
 tiles = recorded("tiles")
 print(f"{tiles['provenance']['gpu']}, recorded on {tiles['provenance']['date']}")
-print("TFLOP/s of the fastest shape, and of the slowest")
+print(f"{Measured.read().sms} SMs; TFLOP/s of the fastest shape, and of the largest tile")
 for found in tiles["cases"]:
     shapes = {name: tried for name, tried in found["contenders"].items() if name != found["reference"]}
     ordered = sorted(shapes.items(), key=lambda item: item[1]["speed"])
-    (slow, low), (fast, high) = ordered[0], ordered[-1]
+    large = [tried["speed"] for name, tried in ordered if name.startswith("128 x 256")]
+    fast, high = ordered[-1]
+    count = -(-found["case"][0] // 128) * -(-found["case"][1] // 256)
     sizes = " x ".join(f"{size:,}" for size in found["case"])
-    print(f"{sizes:22} {high['speed']:4.0f}  {fast:52} {low['speed']:4.0f}  {slow}")
+    print(f"{sizes:22} {high['speed']:4.0f}  {fast:52} {large[-1]:4.0f}  {count:5,} tiles of 128 x 256")
+
+# %% [markdown] id="tiles-why"
+# The smallest product has fewer large tiles than there are SMs, so most of them would have nothing to do: there smaller
+# tiles win, though they load more. Among the large products 128 x 128 and 128 x 256 are close to each other, and either
+# may be ahead: both load little enough, and how far the chip's power lets its clock go decides more.
 
 # %% [markdown] id="ahead"
 # ## 5. Running ahead
@@ -510,8 +520,8 @@ grader.check("gemm.roles", gemm_roles)
 
 # %% [markdown] id="roles-compare"
 # Below are the three kernels on the same product, and their timelines: one stage, and roles. Look for the bubbles in
-# the row of the tensor core. (A product of one tile and four steps is mostly beginning and end; the next section is
-# about those.)
+# the row of the tensor core. A product of one tile and four steps is mostly beginning and end: roles may be no faster
+# here than the ring, and show what they bring in long products (section 8). The next section is about both ends.
 
 # %% id="roles-busy"
 print("one stage: ", busy(one_stage_run))
@@ -650,7 +660,8 @@ GemmFigure()
 # - `"a"` loads are under way while the tensor core multiplies; and a larger tile wants fewer bytes for each product
 # - `"b"` more of a load's latency is covered, and a second CTA still fits on the SM
 # - `"c"` who multiplies issues no loads; and registers are handed over, so that a tile can be twice as wide
-# - `"d"` the next tile is loaded while this one is stored
+# - `"d"` the next tile is loaded while this one is stored, the newest step is left running, and CTAs that run at the
+#   same time take tiles that share rows or columns
 # - `"e"` fewer bytes come from L2, but those were not what it waited for
 # - `"f"` the numbers have fewer bits, so that a tensor core multiplies more of them at once
 
@@ -904,7 +915,7 @@ grader.check("gemm.hunt", culprits)
 # | map and descriptor name different swizzles | `layout-mismatch`; some elements are right |
 # | the swizzle's number in a descriptor is that of the map | 32B for 128B: `layout-mismatch` |
 # | addresses, strides or steps in bytes instead of units of 16 | `layout-mismatch`, `out-of-bounds` |
-# | no `wgmma_fence` before the first wgmma | `wgmma-fence`; right nearly always |
+# | no `wgmma_fence` before the first wgmma | `wgmma-fence`; the simulator's sums are right all the same |
 # | the accumulator is read before the wait | `wgmma-registers` |
 # | after `wait_group(1)` the newest stage is handed back | `overwrite-in-use` |
 # | the wait for 0 groups in each step | right, and a bubble after each |
