@@ -191,6 +191,14 @@ ahead_by_counting = edited(
     ),
     name="ahead_by_counting",
 )
+ahead_in_four_groups = edited(
+    AHEAD,
+    (
+        "        ptx.wgmma_commit_group()\n        ptx.wgmma_wait_group(1)",
+        "            ptx.wgmma_commit_group()\n        ptx.wgmma_wait_group(BK // 16)",
+    ),
+    name="ahead_in_four_groups",
+)
 ahead_by_another_warp = edited(
     AHEAD, ("if thread == 0 and ahead", "if thread == 96 and ahead"), name="ahead_by_another_warp"
 )
@@ -398,7 +406,7 @@ RIGHT = {
     "gemm.multiply": [tile_with_new_descriptors, tile_in_two_groups],
     "gemm.one-stage": [stage_with_a_parity, stage_fenced_before_the_loop],
     "gemm.tiles": [np.array(MIB), tuple(float(right) for right in MIB)],
-    "gemm.ahead": [ahead_by_counting, ahead_by_another_warp],
+    "gemm.ahead": [ahead_by_counting, ahead_by_another_warp, ahead_in_four_groups],
     "gemm.roles": [roles_by_warps, roles_by_an_elected_lane],
     "gemm.persistent": [tiles_waited_for_in_full, tiles_of_the_last_thread],
     "gemm.ladder": [tuple(REASONS), [letter.upper() for letter in REASONS]],

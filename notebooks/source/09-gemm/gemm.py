@@ -379,9 +379,9 @@ for found in tiles["cases"]:
     print(f"{sizes:22} {high['speed']:4.0f}  {fast:52} {large[-1]:4.0f}  {count:5,} tiles of 128 x 256")
 
 # %% [markdown] id="tiles-why"
-# The smallest product has fewer large tiles than there are SMs, so most of them would have nothing to do: there smaller
-# tiles win, though they load more. Among the large products 128 x 128 and 128 x 256 are close to each other, and either
-# may be ahead: both load little enough, and how far the chip's power lets its clock go decides more.
+# The smallest product has far fewer large tiles than there are SMs, so most of them would have nothing to do: there
+# smaller tiles win, though they load more. Among the large products 128 x 128 and 128 x 256 are close to each other, and
+# either may be ahead: both load little enough, and how far the chip's power lets its clock go decides more.
 
 # %% [markdown] id="ahead"
 # ## 5. Running ahead
