@@ -195,7 +195,7 @@ ahead_in_four_groups = edited(
     AHEAD,
     (
         "        ptx.wgmma_commit_group()\n        ptx.wgmma_wait_group(1)",
-        "            ptx.wgmma_commit_group()\n        ptx.wgmma_wait_group(BK // 16)",
+        "            ptx.wgmma_commit_group()\n        ptx.wgmma_wait_group(4)",
     ),
     name="ahead_in_four_groups",
 )
