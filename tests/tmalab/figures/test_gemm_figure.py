@@ -123,7 +123,8 @@ def test_misuse_is_one_sentence(monkeypatch):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize(("width", "light"), [(1280, True), (800, False)])
+@pytest.mark.parametrize("width", [1280, 800])
+@pytest.mark.parametrize("light", [True, False], ids=["light", "dark"])
 def test_it_fits_its_page_and_axe_finds_nothing_serious(new_page, findings, picture, figure, width, light):
     page = new_page(width=width)
     ground = "#ffffff" if light else "#111111"
