@@ -1,0 +1,100 @@
+"""The ladder in CUDA C++: each twin compiles without a remark and issues what its Python kernel issues."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tmalab import kernels, ptx
+from tmalab.gpu.ptxas import assembled
+from tmalab.kernels import twins
+from tmalab.kernels.launches import launch_of
+
+HEADERS = ("ptx.cuh", "wgmma.cuh")
+ELF = b"\x7fELF"
+
+
+def functions() -> dict[str, tuple[str, str]]:
+    """The functions of the headers: name, to the parameters and the text of the assembly."""
+    found = {}
+    for header in HEADERS:
+        code = re.sub(r"[ \t]*//.*", "", (twins.FOLDER / header).read_text("utf-8"))
+        for name, parameters, body in re.findall(
+            r"__device__ inline \w+ (\w+)\(([^{]*)\) \{(.*?)(?:\n\}|\}\n)", code, re.DOTALL
+        ):
+            written = "".join(re.findall(r'"([^"]*)"', body.partition("asm")[2].split(' : "')[0]))
+            found[name] = parameters, written
+    del found["shared"]  # what names an address, no instruction
+    return found
+
+
+def test_every_kernel_of_the_ladder_has_a_twin():
+    assert {path.stem for path in twins.FOLDER.glob("*.cu")} == set(kernels.LADDER)
+
+
+@pytest.mark.parametrize("name", kernels.LADDER)
+def test_a_twin_compiles_without_a_remark(name):
+    twin = twins.compiled(name)
+    assert twin.log == ""
+    assert twin.cubin.startswith(ELF)
+    usage = assembled(twin.ptx, name).usage
+    assert (usage.spilled, usage.stack, usage.losses) == (0, 0, ())
+
+
+@pytest.mark.parametrize("name", kernels.LADDER)
+def test_a_twin_calls_the_same_instructions_in_the_same_order(name):
+    pairs = twins.beside(name)
+    assert [ours.name for ours, _ in pairs] == [twin.name for _, twin in pairs]
+    assert len(pairs) >= 4
+
+
+def test_what_the_products_share_calls_the_same_instructions_in_the_same_order():
+    shared = [twins.calls(path) for path in (Path(kernels.__path__[0], "gemm.py"), twins.FOLDER / "gemm.cuh")]
+    ours, theirs = ([call.name for call in calls] for calls in shared)
+    assert ours == theirs
+    assert "stmatrix_x4" in ours
+
+
+@pytest.mark.parametrize("name", kernels.LADDER)
+def test_a_twin_issues_the_same_asynchronous_instructions(name):
+    how = launch_of(name)
+    ours, theirs = twins.asynchronous(how["kernel"].ptx(how["args"])), twins.asynchronous(twins.compiled(name).ptx)
+    assert ours.keys() == theirs.keys()
+    assert {opcode for opcode in ours if ours[opcode] != theirs[opcode]} == set(twins.DIFFERENCES.get(name, {}))
+
+
+def test_a_function_of_the_headers_is_an_instruction_of_tmalab():
+    """Its assembly is the instruction that the function of the same name has in Python, its operands in that order."""
+    found = functions()
+    assert len(found) > 30
+    for name, (parameters, written) in found.items():
+        made = ptx.INSTRUCTIONS[name]
+        assert twins.asynchronous(written) == twins.asynchronous(made.text), name
+        theirs = [
+            re.findall(r"[a-z_]\w*", parameter.split("=")[0])[-1] for parameter in parameters.split(",") if parameter
+        ]
+        assert theirs == [operand for operand in made.operands if operand in theirs], name
+
+
+def test_instructions_are_counted_by_their_opcodes():
+    text = """
+        @%p1 mbarrier.init.shared::cta.b64 [%r3], %r4;  // fence.proxy.async in a comment
+        { .reg .pred done; WAIT: mbarrier.try_wait.parity.shared::cta.b64 done, [%r1], %r2; @!done bra WAIT; }
+        cp.async.bulk.wait_group.read 1;  cp.async.bulk.wait_group.read 0;
+        ld.shared.u16 %rs1, [fence_of];
+    """
+    assert twins.asynchronous(text) == {
+        "mbarrier.init.shared::cta.b64": 1,
+        "mbarrier.try_wait.parity.shared::cta.b64": 1,
+        "cp.async.bulk.wait_group.read": 2,
+    }
+
+
+def test_a_twin_that_does_not_compile_tells_the_compilers_words(tmp_path, monkeypatch):
+    wrong = tmp_path / "wrong.cu"
+    wrong.write_text('#include "ptx.cuh"\nextern "C" __global__ void wrong() { ptx::cp_async_bulk(); }\n')
+    monkeypatch.setattr(twins, "source", lambda name: tmp_path / f"{name}.cu")
+    with pytest.raises(ValueError, match=r'wrong\.cu\(2\): error.*"ptx" has no member "cp_async_bulk"'):
+        twins.compiled("wrong")
