@@ -2,7 +2,8 @@
 
 A page writes `{{ rules }}`, `{{ descriptor }}`, `{{ instructions }}`, `{{ barrier }}`, `{{ im2col_rules }}`,
 `{{ boundaries }}`, `{{ reductions }}`, `{{ recordings }}`, `{{ coverage }}`,
-`{{ commonly_said }}`, `{{ ladder }}`, `{{ gains }}`, `{{ benches }}`, `{{ timing_constants }}`, `{{ timing_errors }}`,
+`{{ commonly_said }}`, `{{ ladder }}`, `{{ twins }}`, `{{ twins_differ }}`, `{{ against_cp_async }}`,
+`{{ gains }}`, `{{ benches }}`, `{{ timing_constants }}`, `{{ timing_errors }}`,
 `{{ glossary }}`, `{{ languages }}` or `{{ throughput }}` where a table that the library holds belongs. `boundaries`,
 `recordings` and `coverage` compare every recorded case anew.
 `{{ picture_NAME }}` is a figure of tmalab.figures.gallery, drawn anew, which answers to the pointer there as well.
@@ -13,10 +14,15 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable
+from html import escape
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
+
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import CudaLexer, PythonLexer
 
 import tmalab
 from grader.translations import Source, sources
@@ -29,8 +35,14 @@ from tmalab.figures.base import Figure
 from tmalab.figures.gallery import GALLERY, two_runs
 from tmalab.figures.gemm import GemmFigure
 from tmalab.glossary import glossary as terms_of_the_field
+from tmalab.gpu.compile import Compiled
 from tmalab.gpu.verdicts import compare
 from tmalab.im2col_rules import RULES as IM2COL_RULES
+from tmalab.kernels import copy_2d
+from tmalab.kernels import twins as cuda_twins
+from tmalab.kernels.copy_cp_async import WORDS
+from tmalab.kernels.copy_tensor import COLS, Ring
+from tmalab.kernels.launches import launch_of
 from tmalab.recorded import verdicts
 from tmalab.recorded.tally import Count, Kind, tally
 from tmalab.reductions import MAP_OPERATIONS
@@ -61,6 +73,18 @@ def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
     """A Markdown table."""
     lines = [head, ("---",) * len(head), *rows]
     return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |" for line in lines)
+
+
+def code_table(head: tuple[tuple[str, int], ...], rows: Iterable[tuple[str, ...]]) -> str:
+    """A table of lines of code, as narrow as the page: they go on below. `head`: names, and of the width so many %."""
+    top = "".join(f'<th style="width: {width}%">{escape(name)}</th>' for name, width in head)
+    cells = ("".join(f"<td><code>{escape(cell)}</code></td>" for cell in row) for row in rows)
+    lines = "".join(f"<tr>{row}</tr>\n" for row in cells)
+    style = "table-layout: fixed; width: 100%; font-size: 75%; overflow-wrap: anywhere"
+    return (
+        f'````{{raw}} html\n<table class="docutils" style="{style}"><thead><tr>{top}</tr></thead>\n'
+        f"<tbody>{lines}</tbody></table>\n````"
+    )
 
 
 def rules(of: Iterable[Rule] = RULES) -> str:
@@ -263,6 +287,62 @@ def ladder() -> str:
     return table(("kernel", "what it is", "shows", "differs"), rows)
 
 
+def twins() -> str:
+    """Each kernel of the ladder beside its twin in CUDA C++: call by call with the PTX, then both files."""
+    return "\n\n".join(f"### {name}\n\n{_calls(name)}\n\n{_sources(name)}" for name in kernels.LADDER)
+
+
+def _calls(name: str) -> str:
+    """The instructions of a kernel: its line, the twin's, the opcode, and how often both texts of PTX have it."""
+    how = launch_of(name)
+    texts = how["kernel"].ptx(how["args"]), cuda_twins.compiled(name).ptx
+    ours, theirs = map(cuda_twins.asynchronous, texts)
+    rows = []
+    for python, cuda in cuda_twins.beside(name):
+        opcodes = cuda_twins.asynchronous(ptx.INSTRUCTIONS[python.name].text)
+        times = ", ".join(str(ours[opcode]) for opcode in opcodes), ", ".join(str(theirs[opcode]) for opcode in opcodes)
+        rows.append((python.line, cuda.line, ", ".join(opcodes), *times))
+    return code_table((("Python", 30), ("CUDA C++", 30), ("PTX", 24), ("times", 8), ("in the twin's", 8)), rows)
+
+
+def _sources(name: str) -> str:
+    """Both files of a kernel, side by side; of Python's without what launches it."""
+    python = Path(kernels.__path__[0], f"{name}.py").read_text("utf-8")
+    python = re.split(r"\n\n\ndef (?:launch_of|demonstrate)", python)[0]
+    cuda = cuda_twins.source(name).read_text("utf-8")
+    both = (highlight(python, PythonLexer(), HtmlFormatter()), highlight(cuda, CudaLexer(), HtmlFormatter()))
+    columns = "".join(f'<div style="min-width: 0; overflow-x: auto">{code}</div>' for code in both)
+    return (
+        f"````{{raw}} html\n<details><summary>Both files of {name}</summary>"
+        f'<div style="display: grid; grid-template-columns: 1fr 1fr; gap: 1rem; font-size: 75%">{columns}</div>'
+        "</details>\n````"
+    )
+
+
+def twins_differ() -> str:
+    """Where the PTX of a kernel has an instruction another number of times than its twin's, and why."""
+    rows = (
+        (f"`{name}`", why, ", ".join(f"`{opcode.partition('.shared')[0]}`" for opcode in found if found[opcode] == why))
+        for name, found in cuda_twins.DIFFERENCES.items()
+        for why in dict.fromkeys(found.values())
+    )
+    return table(("kernel", "why the numbers differ", "instructions"), rows)
+
+
+def against_cp_async() -> str:
+    """What copies by TMA and by cp.async come to, and their twins, as `kernel.counts` has it."""
+    moved = {"copy_2d": copy_2d.TILE_BYTES, "copy_tensor": Ring().rows * COLS * 8, "copy_cp_async": 8 * WORDS}
+    columns = []
+    for name, size in moved.items():
+        how = launch_of(name)
+        counts = how["kernel"].counts(how["args"], how["block"])
+        twin = Compiled(name, cuda_twins.compiled(name).ptx).all_counts
+        columns += [{"bytes that one copy moves": size} | found for found in (counts, twin)]
+    kept = (what for what in columns[0] if what != "wgmmas")
+    rows = ((what.replace("_", " "), *(f"{found[what]:,}" for found in columns)) for what in kept)
+    return table(("", *(f"`{name}`{of}" for name in moved for of in ("", ", its twin"))), rows)
+
+
 def gains() -> str:
     """What each step of the ladder is faster by than the one before, of the recorded rounds' medians."""
     found = command.recorded("ladder")["cases"][0]["contenders"]
@@ -369,6 +449,7 @@ def glossary() -> str:
 
 TABLES = (
     *(rules, im2col_rules, boundaries, descriptor, instructions, reductions, barrier, recordings, coverage),
+    *(twins, twins_differ, against_cp_async),
     *(commonly_said, ladder, gains, benches, timing_constants, timing_errors, gemm_picture, throughput, aims),
     *(glossary, languages),
 )
