@@ -17,7 +17,10 @@ from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from tmalab.gpu.errors import CompileError
+from tmalab.gpu.toolkit import require_compiler
 
 FOLDER = Path(__file__).parent / "cuda"
 OPTIONS = (b"--gpu-architecture=sm_90a", b"--std=c++17", b"--display-error-number", b"--include-path=" + bytes(FOLDER))
@@ -28,11 +31,10 @@ CHOSEN = {"multiply": "wgmma_m64n256k16_f32_bf16"}  # by the tile's shape in Pyt
 _FAMILIES = r"cp\.async|cp\.reduce|mbarrier|wgmma|fence|barrier\.cluster|setmaxnreg|createpolicy|prefetch|stmatrix|mapa"
 _OPCODE = re.compile(rf"(?<![\w.:])(?:{_FAMILIES})\.[\w.:]+")
 _CALL = {  # of an instruction, by the language
-    ".py": re.compile(r"ptx\.(\w+)\(|(?:acc = |\b)(multiply|zero)\("),
+    ".py": re.compile(r"ptx\.(\w+)\(|\b(multiply|zero)\("),
     ".cu": re.compile(r"ptx::(\w+)(?:<\w+>)?\("),
 }
 _CALL[".cuh"] = _CALL[".cu"]
-
 
 _LAPS = "a loop without a wait at its head is written out several times, by each compiler as it likes"
 _HEAD_TWICE = "numba's compiler asks once before the loop and then in it"
@@ -70,7 +72,11 @@ def source(name: str) -> Path:
 
 @cache
 def compiled(name: str) -> Twin:
-    """The twin of a kernel of the ladder, compiled. ValueError with the compiler's words where it does not compile."""
+    """The twin of a kernel of the ladder, compiled.
+
+    Raises CompileError with the compiler's words where it does not compile, NoCompiler where NVRTC is missing.
+    """
+    require_compiler()
     from cuda.bindings import nvrtc
 
     text, path = source(name).read_bytes(), bytes(source(name))
@@ -79,7 +85,7 @@ def compiled(name: str) -> Twin:
         (result,) = nvrtc.nvrtcCompileProgram(program, len(OPTIONS), list(OPTIONS))
         log = _read(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program).decode().strip("\0\n ")
         if result != nvrtc.nvrtcResult.NVRTC_SUCCESS:
-            raise ValueError(log)
+            raise CompileError(log)
         ptx = _read(nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX, program).decode().rstrip("\0")
         return Twin(ptx, _read(nvrtc.nvrtcGetCUBINSize, nvrtc.nvrtcGetCUBIN, program), log)
     finally:
@@ -98,7 +104,7 @@ def calls(path: Path) -> list[Call]:
 
 def _calls(path: Path) -> Iterator[Call]:
     for line in path.read_text("utf-8").splitlines():
-        code = re.split(r"\s*//|\s\s#" if path.suffix != ".py" else r"\s\s#", line)[0]
+        code = line.partition("  #" if path.suffix == ".py" else "//")[0]
         for found in _CALL[path.suffix].finditer(code):
             name = next(group for group in found.groups() if group)
             yield Call(CHOSEN.get(name, name), line.strip())
@@ -110,14 +116,16 @@ def beside(name: str) -> list[tuple[Call, Call]]:
     return list(zip(calls(Path(str(module.__file__))), calls(source(name)), strict=True))
 
 
-def _read(size, get, program) -> bytes:
+def _read(size: Any, get: Any, program: Any) -> bytes:
+    """A text or code of a program, which NVRTC writes into a buffer of the size that it says."""
     buffer = bytes(_checked(size(program)))
     _checked(get(program, buffer))
     return buffer
 
 
-def _checked(answer):
+def _checked(answer: tuple[Any, ...]) -> Any:
+    """What a function of NVRTC returned, without its status."""
     result, *values = answer
     if result.value:
-        raise ValueError(result.name)
+        raise CompileError(result.name)
     return values[0] if values else None

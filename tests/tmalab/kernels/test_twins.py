@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tmalab import kernels, ptx
+from tmalab.gpu.errors import CompileError
 from tmalab.gpu.ptxas import assembled
 from tmalab.kernels import twins
 from tmalab.kernels.launches import launch_of
@@ -96,5 +97,5 @@ def test_a_twin_that_does_not_compile_tells_the_compilers_words(tmp_path, monkey
     wrong = tmp_path / "wrong.cu"
     wrong.write_text('#include "ptx.cuh"\nextern "C" __global__ void wrong() { ptx::cp_async_bulk(); }\n')
     monkeypatch.setattr(twins, "source", lambda name: tmp_path / f"{name}.cu")
-    with pytest.raises(ValueError, match=r'wrong\.cu\(2\): error.*"ptx" has no member "cp_async_bulk"'):
+    with pytest.raises(CompileError, match=r'wrong\.cu\(2\): error.*"ptx" has no member "cp_async_bulk"'):
         twins.compiled("wrong")
