@@ -937,6 +937,9 @@ grader.check("gemm.hunt", culprits)
 # - Tiles that are computed at the same time should share rows of A and columns of B, which L2 then reads from memory
 #   once. In which order would you go through them? (`tmalab.kernels.gemm.place_of`)
 # - `wgmma` can take A from registers. Which of the two operands could then have its type changed on the way?
+# - Do you go on to C++? Each kernel of the ladder has a twin in CUDA C++ that calls the same instructions in the same
+#   order: `from tmalab.kernels import twins` and `print(twins.source("gemm_pipelined").read_text())`. `docs/twins.md` has
+#   all of them, call by call with their PTX. Which lines of your kernel would hardly change?
 
 # %% id="deeper-counts"
 from tmalab.kernels import gemm_naive, gemm_pipelined, gemm_warp_specialized
