@@ -13,6 +13,19 @@ from tmalab.gpu.ptxas import assembled
 from tmalab.kernels import twins
 from tmalab.kernels.launches import launch_of
 
+WRITTEN = re.compile(r"\bptx(?:\.|::)(\w+)(?:<(\w+)>)?\(|\b(multiply)\(")
+AS_IN_PYTHON = (  # what C++ writes in its own way
+    *((r"\[([^\[\]]*)\]\[", r"[\1, "),) * 2,  # one index after the other
+    *(
+        (r" ?:\]", "]"),
+        (r"&(?=staging)", ""),
+        (r"\b(?:at|place|Swizzle)\.", ""),
+        (r"//", "/"),
+        (r"\|\|", "or"),
+        (r"::", "."),
+    ),
+    *((r"\s+", " "), (r"\( ", "("), (r" \)", ")")),
+)
 HEADERS = ("ptx.cuh", "wgmma.cuh")
 ELF = b"\x7fELF"
 
@@ -28,6 +41,24 @@ def functions() -> dict[str, tuple[str, str]]:
             written = "".join(re.findall(r'"([^"]*)"', body.partition("asm")[2].split(' : "')[0]))
             found[name] = parameters, written
     del found["shared"]  # what names an address, no instruction
+    return found
+
+
+def operands(path: Path) -> list[str]:
+    """What a source hands to each instruction, template arguments last, in Python's way of writing."""
+    python, found = path.suffix == ".py", []
+    code = re.sub(r"  #.*" if python else r"\s*//.*", "", path.read_text("utf-8"))
+    for call in WRITTEN.finditer(code):
+        depth, end = 1, call.end()
+        while depth:
+            depth += (code[end] in "([") - (code[end] in ")]")
+            end += 1
+        given = ", ".join(part for part in (code[call.end() : end - 1].strip().rstrip(","), call[2]) if part)
+        for there, here in AS_IN_PYTHON:
+            given = re.sub(there, here, given)
+        name = call[1] or call[3]
+        if not twins.DECLARATIONS.fullmatch(name):
+            found.append(f"{twins.CHOSEN.get(name, name)}({given})")
     return found
 
 
@@ -56,6 +87,14 @@ def test_what_the_products_share_calls_the_same_instructions_in_the_same_order()
     ours, theirs = ([call.name for call in calls] for calls in shared)
     assert ours == theirs
     assert "stmatrix_x4" in ours
+
+
+@pytest.mark.parametrize("name", [*kernels.LADDER, "gemm"])
+def test_a_twin_hands_them_the_same_operands(name):
+    twin = twins.FOLDER / ("gemm.cuh" if name == "gemm" else f"{name}.cu")
+    ours, theirs = operands(Path(kernels.__path__[0], f"{name}.py")), operands(twin)
+    assert ours == theirs
+    assert len(ours) >= 4
 
 
 @pytest.mark.parametrize("name", kernels.LADDER)
