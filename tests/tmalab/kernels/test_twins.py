@@ -120,7 +120,13 @@ def test_a_twin_hands_them_the_same_operands(name):
     assert len(ours) >= 4
 
 
-@pytest.mark.parametrize("name", kernels.LADDER)
+@pytest.mark.parametrize(
+    "name",
+    [  # the longest: gemm_cluster has all that it has
+        *(name for name in kernels.LADDER if name != "gemm_persistent"),
+        pytest.param("gemm_persistent", marks=pytest.mark.slow),
+    ],
+)
 def test_a_twin_issues_the_same_asynchronous_instructions(name):
     how = launch_of(name)
     ours, theirs = twins.asynchronous(how["kernel"].ptx(how["args"])), twins.asynchronous(twins.compiled(name).ptx)
