@@ -25,6 +25,14 @@ class LastWait(NamedTuple):
     ends: tuple[int, ...]
 
 
+class FullWait(NamedTuple):
+    """A thread has waited for the writes of its stores up to a number: in which of its segments, in which line."""
+
+    until: int
+    segment: int
+    place: int
+
+
 class Groups:
     """The stores of one thread: how many it issued, which are not committed or not done, where each group ends."""
 
@@ -37,6 +45,7 @@ class Groups:
         self.unread: list[Store] = []
         self.unwritten: list[Store] = []
         self.last_wait: LastWait | None = None
+        self.full_waits: list[FullWait] = []  # where lines are noted
 
     def pending_until(self, n: int) -> int:
         """What a wait for all but the n newest groups must see done: stores up to this number."""
@@ -109,6 +118,15 @@ class BulkGroups:
         newer = [end for end in last.ends if end >= store.order] if last is not None else []
         return (last.n, len(newer) - 1, last.place) if newer and last.n >= len(newer) else None
 
+    def late_wait_for(self, store: Store, reader: SimThread) -> int | None:
+        """The number of the line where a store's thread waited for its writes, if that was after it had met others, of
+        whom the reader knows of the store: what they were told was not that it is done."""
+        row, waits = store.thread.row, self._groups[store.thread].full_waits
+        wait = next((wait for wait in waits if wait.until >= store.order), None)
+        issued = store.knew[row]
+        late = wait is not None and wait.segment > issued and self._cta.clocks.knows(reader.row, row, issued)
+        return wait.place if late else None
+
     def exited(self, thread: SimThread) -> None:
         """A thread is gone: nobody can wait for its stores any more."""
         groups = self._groups.get(thread)
@@ -129,6 +147,8 @@ class BulkGroups:
             thread.cut()
             thread.wait(GroupWait("read" if read_only else "write", groups, until))
         thread.cut()
+        if thread.run.noting and not read_only:
+            groups.full_waits.append(FullWait(until, self._cta.clocks.segment(thread.row), thread.run.place_number()))
         for dimension in (groups.read,) if read_only else (groups.read, groups.written):
             self._cta.clocks.learn(thread.row, dimension, until)
         if not read_only:  # older groups are done with

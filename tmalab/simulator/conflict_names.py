@@ -118,7 +118,8 @@ def variant_of(conflict: Conflict, name: str, earlier: str) -> str:
     if name == "store-source-reuse" and earlier == PEER:
         return PEER
     if name in ("store-source-reuse", "store-not-waited"):
-        return "weak" if conflict.too_weak_a_wait is not None else ""
+        late = name == "store-not-waited" and conflict.too_late_a_wait is not None
+        return "weak" if conflict.too_weak_a_wait is not None else "late" if late else ""
     if name == "data-race":
         return _kind_of_race(conflict)
     if name == "multiple-issue":
@@ -145,9 +146,10 @@ def _kind_of_race(conflict: Conflict) -> str:
 
 
 def _of_store(conflict: Conflict, later: str) -> str:
-    """A store whose write is not known: never committed, not waited for, or waited for by one that nothing orders."""
+    """A store whose write is not known: never committed, not waited for in time, or waited for by one that nothing
+    orders."""
     copy = conflict.run.copies[int(conflict.earlier["copy"])]
     groups = copy.cta.bulk_groups
     if later != STORE and groups.is_open(copy):
         return "store-not-committed"
-    return "data-race" if groups.is_known(copy) else "store-not-waited"
+    return "data-race" if groups.is_known(copy) and conflict.too_late_a_wait is None else "store-not-waited"

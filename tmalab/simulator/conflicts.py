@@ -96,6 +96,14 @@ class Conflict:
         return store.cta.bulk_groups.too_weak_for(store)
 
     @property
+    def too_late_a_wait(self) -> int | None:
+        """The wait of the storing thread for its writes, if that came after the barrier which the reader relies on."""
+        store = self.run.copies.get(int(self.earlier["copy"]))
+        if store is None or store.lands_in_shared or store.role in (CP_ASYNC, WGMMA) or self.between_clusters:
+            return None
+        return store.cta.bulk_groups.late_wait_for(store, self.run.thread(int(self.later["thread"])))
+
+    @property
     def load_ran_ahead(self) -> bool:
         """Whether a load fills a stage again of which its issuer cannot know that the reader has even waited for it."""
         load = self.run.copies.get(int(self.earlier["copy"]))
@@ -265,6 +273,9 @@ def _words(conflict: Conflict, swapped: bool = False) -> dict[str, Any]:
         pending, allowed, place = conflict.too_weak_a_wait
         wait = run.source.places[place]
         words.update(pending=pending, allowed=allowed, wait_line=wait.line if wait else "?")
+    elif conflict.space == "global" and conflict.too_late_a_wait is not None:
+        wait = run.source.places[conflict.too_late_a_wait]
+        words.update(wait_line=wait.line if wait else "?")
     for record in (conflict.later, conflict.earlier):
         copy = run.copies.get(int(record["copy"]))
         barrier = getattr(copy, "barrier", None)

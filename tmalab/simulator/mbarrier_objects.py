@@ -45,6 +45,7 @@ class Barrier:
     over_arrived, came_short    whether it was told that too many arrived, that more bytes came than were promised
     last_state   what the last arrive returned
     promises     by expect_tx, in the current phase; `users`: the last use by each thread, by row
+    no_completes arrives in the current phase which must not complete it
     """
 
     def __init__(self, cta: Cta, address: int, count: int, thread: SimThread):
@@ -71,6 +72,7 @@ class Barrier:
         self.woken: set[SimThread] = set()
         self.parity_waits: list[tuple[SimThread, int, int]] = []
         self.promises: list[Use] = []
+        self.no_completes: list[Use] = []
         self.users: dict[int, Use] = {}
 
     @property

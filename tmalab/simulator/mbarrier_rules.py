@@ -2,6 +2,7 @@
 
 a promise by expect_tx      some arrival of the same phase comes after it, or the phase may complete without it;
                             likewise an arrive of cp.async that raises the count
+an arrive.noComplete        something that the same phase waits for comes after it: it must not complete the phase
 the last arrival            all bytes of the copies issued so far are promised by then, or they may come too late
 an arrive for later         (cp.async.mbarrier.arrive) whoever asks for it knows in which phase it will count
 the end of a barrier        all uses by other threads come before it
@@ -47,6 +48,23 @@ def look_at_promises(barrier: Barrier) -> None:
         if not any(executed_after(row, thread.row, segment) for row in rows):
             thread.tell("expect-after-completion", barrier=barrier, place=place, of_copies=of_copies)
     barrier.promises.clear()
+
+
+def must_not_be_last(barrier: Barrier, thread: SimThread) -> None:
+    """A thread has arrived in the form that must not complete the phase."""
+    barrier.no_completes.append(use_by(thread))
+
+
+def look_at_no_completes(barrier: Barrier) -> None:
+    """A phase is complete: whether it had to wait for something after each arrive that must not complete it."""
+    clocks = barrier.cta.clocks
+    rows = [rows.collecting for rows in (barrier, barrier.from_peers) if rows is not None]
+    credits = [copy.issued_after for copy in barrier.credited if copy.issued_after is not None]
+    for thread, segment, place, _ in barrier.no_completes:
+        arrivals = any(clocks.executed_after(row, thread.row, segment) for row in rows)
+        if not arrivals and not any(clock[thread.row] >= segment for clock in (*credits, *barrier.credited_after)):
+            thread.tell("over-arrival", barrier=barrier, place=place, no_complete=True)
+    barrier.no_completes.clear()
 
 
 def lacks_promises(barrier: Barrier, arrivals: int) -> bool:

@@ -147,6 +147,8 @@ class Mbarriers(MbarrierWaits):
         thread.release()
         if form == "arrive_expect_tx":
             barrier.promised += amount
+        if form == "arrive_no_complete":
+            mbarrier_rules.must_not_be_last(barrier, thread)
         count = 1 if form == "arrive_expect_tx" else amount
         if mbarrier_rules.lacks_promises(barrier, count):
             self.too_few(barrier)
@@ -178,9 +180,10 @@ class Mbarriers(MbarrierWaits):
         try:
             state = change(machine)
         except MBarrierError as error:
-            if error.rule != "over-arrival" or thread is None:
+            if error.rule not in ("over-arrival", "no-complete") or thread is None:
                 raise
-            self._over_arrival(thread, barrier, **arrival)
+            if error.rule == "over-arrival":  # else it is told as the phase completes
+                self._over_arrival(thread, barrier, **arrival)
             state = machine.arrive(machine.pending_count) if machine.pending_count else barrier.last_state
         barrier.last_state = state or barrier.last_state
         self._cta.run.scheduler.progress += 1
@@ -198,6 +201,7 @@ class Mbarriers(MbarrierWaits):
         if barrier.loads:
             self.too_few(barrier)
         mbarrier_rules.look_at_promises(barrier)
+        mbarrier_rules.look_at_no_completes(barrier)
         self._show_credits(barrier)
         self._look_for_alias(barrier)
         for rows in filter(None, (barrier, barrier.from_peers)):

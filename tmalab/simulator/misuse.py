@@ -44,13 +44,19 @@ def _reinit(run: Simulation, thread: SimThread, barrier: Barrier) -> Told:
 
 
 def _over_arrival(
-    run: Simulation, thread: SimThread, barrier: Barrier, place: int | None = None, again: bool = False
+    run: Simulation,
+    thread: SimThread,
+    barrier: Barrier,
+    place: int | None = None,
+    again: bool = False,
+    no_complete: bool = False,
 ) -> Told:
-    does = text("hazards.does-arrive", barrier=barrier.title, phase=barrier.machine.phase)
+    """One arrival too many; or (`no_complete`) one that may be the last of the phase that is now over."""
+    phase = barrier.machine.phase - no_complete
+    does = text("hazards.does-arrive", barrier=barrier.title, phase=phase)
     where = None if place is None else run.source.places[place]
-    words = barrier_words(barrier)
-    words["before"] = barrier.machine.phase - 1
-    words["variant"] = "again" if again else "phase" if barrier.machine.phase else "count"
+    words = {**barrier_words(barrier), "phase": phase, "before": phase - 1}
+    words["variant"] = "last" if no_complete else "again" if again else "phase" if phase else "count"
     return [access_by(thread, "arrive", does, where, space="shared", array=barrier.name)], words
 
 
