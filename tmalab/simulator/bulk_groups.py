@@ -123,9 +123,10 @@ class BulkGroups:
         whom the reader knows of the store: what they were told was not that it is done."""
         row, waits = store.thread.row, self._groups[store.thread].full_waits
         wait = next((wait for wait in waits if wait.until >= store.order), None)
-        issued = store.knew[row]
-        late = wait is not None and wait.segment > issued and self._cta.clocks.knows(reader.row, row, issued)
-        return wait.place if late else None
+        if wait is None or store.knew is None:
+            return None
+        issued = int(store.knew[row])
+        return wait.place if wait.segment > issued and self._cta.clocks.knows(reader.row, row, issued) else None
 
     def exited(self, thread: SimThread) -> None:
         """A thread is gone: nobody can wait for its stores any more."""

@@ -123,8 +123,14 @@ def test_nor_is_what_is_as_right(name, old, new):
 
 
 @pytest.mark.parametrize(("name", "old", "new", "hazard"), WRONG)
+def test_a_mistake_in_it_is_reported(name, old, new, hazard):
+    assert hazard in {found.name for found in edited(name, old, new).run(seed=1).hazards}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "old", "new", "hazard"), WRONG)
 def test_a_mistake_in_it_is_reported_in_every_order(name, old, new, hazard):
-    for seed in SEEDS:
+    for seed in range(10):
         assert hazard in {found.name for found in edited(name, old, new).run(seed).hazards}, seed
 
 
