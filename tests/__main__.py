@@ -17,6 +17,7 @@ def pytest_arguments(arguments: list[str]) -> list[str]:
     """What pytest is called with: ours first, so that the caller's own `-m` and `-n` have the last word."""
     workers = str(min(os.cpu_count() or 1, 4))
     ours = ["-n", workers, "--dist", "loadfile"]  # a file's fixtures, such as a server, are made once
+    ours += ["--no-loadscope-reorder"]  # else files of few tests come last, which run whole notebooks one after another
     ours += ["--max-worker-restart", "0"]  # a crash ends the run: after a restart pytest-xdist waits for ever
     if "--all" in arguments:
         ours += ["-m", ""]  # pyproject.toml leaves the slow ones out

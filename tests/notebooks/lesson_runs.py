@@ -1,0 +1,30 @@
+"""The lessons as they run: notebooks executed cell by cell, and what went wrong in them."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import nbformat
+
+from grader.notebook_run import execute
+from tests.lessons import COURSE, LESSONS
+
+SOURCE = COURSE / "source"
+NOTEBOOKS = [path.relative_to(SOURCE) for lesson in LESSONS for path in (SOURCE / lesson).glob("*.ipynb")]
+SECONDS = 60  # that a lesson may take
+
+
+def run(kind: str, name: Path):
+    """A notebook of `source` or `release`, with outputs, and the seconds that it took."""
+    notebook = nbformat.read(COURSE / kind / name, as_version=4)
+    started = time.perf_counter()
+    execute(notebook, COURSE)
+    return notebook, time.perf_counter() - started
+
+
+def trouble(notebook) -> list[str]:
+    """What a run of a notebook must not show: errors, and anything on stderr."""
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    errors = ["\n".join(output.traceback) for output in outputs if output.output_type == "error"]
+    return errors + [output.text for output in outputs if output.get("name") == "stderr"]
