@@ -33,7 +33,7 @@ def measure(submissions: int) -> dict[str, Any]:
 def _seconds(submissions: int, workers: int) -> float:
     with (
         tempfile.TemporaryDirectory() as folder,
-        LocalCluster(workers, threads_per_worker=1, dashboard_address=None, local_directory=folder) as local,
+        LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None, local_directory=folder) as local,
         Cluster(local.scheduler_address) as cluster,
     ):
         write_submissions(Path(folder), submissions)
