@@ -54,6 +54,10 @@ class Outcome:
     ahead: int = 0  # the most copies that were under way at once, as far as the trace reaches; counted with seed 0
     followed: int = 0  # products that were issued while the one before was not done; counted likewise
 
+    def is_last(self, until_wrong: bool) -> bool:
+        """Whether no further run comes after this one: it did not end; or, `until_wrong`, it is not ok."""
+        return bool(self.stopped) or (until_wrong and not self.ok)
+
 
 def arrays_in(arguments: Sequence[Argument]) -> list[np.ndarray]:
     """The array arguments, and the memory behind the last one where that is a map: what a kernel stores goes there."""
@@ -116,7 +120,7 @@ def several_alone(
     outcomes: list[Outcome] = []
     for arguments, seed in runs:
         outcomes.append(run_alone(source, arguments, shape, seed, limits=limits))
-        if outcomes[-1].stopped or (until_wrong and not outcomes[-1].ok) or clock() > deadline:
+        if outcomes[-1].is_last(until_wrong) or clock() > deadline:
             break
     return outcomes
 

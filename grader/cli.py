@@ -12,15 +12,14 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NoReturn, TextIO
+from typing import Any, TextIO
 
 import click
 
 from grader.classroom.serve_command import serve
+from grader.exits import DONE, NOT_ALL, SET_UP, UNREADABLE, fail, leave
 from grader.report import number
 from grader.texts import text
-
-DONE, NOT_ALL, UNREADABLE, SET_UP = range(4)
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 seeded = click.option("--seed", type=int, default=None, help="The class's seed; by default TMALAB_CLASS_SEED, or 0.")
@@ -66,16 +65,16 @@ def check(
         else:
             report = regrade(notebook, assignment, class_seed() if seed is None else seed).as_dict()
     except NoSandbox as error:
-        _fail(SET_UP, str(error), found, as_json)
+        fail(SET_UP, str(error), found, as_json)
     except HostFault as error:
-        _fail(SET_UP, text("classroom.not-graded", reason=error), found, as_json)
+        fail(SET_UP, text("classroom.not-graded", reason=error), found, as_json)
     except Unreadable as error:
-        _fail(UNREADABLE, f"{notebook}: {error}", found, as_json)
+        fail(UNREADABLE, f"{notebook}: {error}", found, as_json)
     except ValueError as error:
-        _fail(UNREADABLE, str(error), found, as_json)
+        fail(UNREADABLE, str(error), found, as_json)
     unknown = sorted(set(exercise) - {graded["exercise"] for graded in report["exercises"]})
     if unknown:
-        _fail(UNREADABLE, text("cli.not-in-notebook", ids=", ".join(unknown), path=notebook), found, as_json)
+        fail(UNREADABLE, text("cli.not-in-notebook", ids=", ".join(unknown), path=notebook), found, as_json)
     chosen = [graded for graded in report["exercises"] if not exercise or graded["exercise"] in exercise]
     points, maximum = (sum(graded[name] for graded in chosen) for name in ("points", "maximum"))
     if as_json:
@@ -135,16 +134,16 @@ def grade(
 
     found: dict[str, Any] = {"folder": str(folder)}
     if gpu and scheduler is None:
-        _fail(UNREADABLE, text("cli.gpu-alone"), found, as_json)
+        fail(UNREADABLE, text("cli.gpu-alone"), found, as_json)
     if assignment is not None and assignment not in lessons():
         message = text("report.unknown-assignment", name=assignment, names=", ".join(lessons()))
-        _fail(UNREADABLE, message, found, as_json)
+        fail(UNREADABLE, message, found, as_json)
     try:
         with _workers(jobs, scheduler, gpu) as workers, _progress() as progress:
             chosen = class_seed() if seed is None else seed
             outcomes = grade_folder(folder, workers, chosen, assignment, journal, progress, gpu, again)
     except (NoSandbox, HostFault, InUse, PermissionError) as error:
-        _fail(SET_UP, str(error), found, as_json)
+        fail(SET_UP, str(error), found, as_json)
     if feedback:
         write_feedback(outcomes, feedback)
     if as_json:
@@ -165,7 +164,7 @@ def report(folder: Path, as_json: bool) -> None:
 
     outcomes = mistakes.latest(folder)
     if not outcomes:
-        _fail(UNREADABLE, text("classroom.nothing-graded", path=folder), {"folder": str(folder)}, as_json)
+        fail(UNREADABLE, text("classroom.nothing-graded", path=folder), {"folder": str(folder)}, as_json)
     click.echo(json.dumps(mistakes.as_dict(outcomes)) if as_json else mistakes.as_lines(outcomes))
 
 
@@ -178,7 +177,7 @@ def changes(folder: Path, as_json: bool) -> None:
     from grader.classroom.mistakes import latest
 
     if not latest(folder):
-        _fail(UNREADABLE, text("classroom.nothing-graded", path=folder), {"folder": str(folder)}, as_json)
+        fail(UNREADABLE, text("classroom.nothing-graded", path=folder), {"folder": str(folder)}, as_json)
     found = found_in.changes(folder)
     click.echo(json.dumps({"notebooks": found}) if as_json else found_in.as_lines(found))
 
@@ -227,13 +226,13 @@ def bench(submissions: int, jobs: int, stock: int | None, cluster: int, as_json:
     try:
         from grader.bench import measure
     except ImportError as error:
-        _fail(SET_UP, text("cli.no-nbgrader", module=error.name or "nbgrader"), {}, as_json)
+        fail(SET_UP, text("cli.no-nbgrader", module=error.name or "nbgrader"), {}, as_json)
     found = measure(submissions, jobs, stock or submissions)
     if cluster:
         try:
             from grader.bench_cluster import measure as measure_cluster
         except ImportError as error:
-            _fail(SET_UP, text("cli.no-distributed", module=error.name or "distributed"), {}, as_json)
+            fail(SET_UP, text("cli.no-distributed", module=error.name or "distributed"), {}, as_json)
         found |= measure_cluster(cluster)
     if as_json:
         click.echo(json.dumps(found))
@@ -250,11 +249,11 @@ def release(course: Path, only_check: bool) -> None:
     from grader.release import CONFIG, out_of_step, write
 
     if not (course / "source").is_dir() or not (course / CONFIG).is_file():
-        _leave(UNREADABLE, text("cli.no-course", path=course, config=CONFIG))
+        leave(UNREADABLE, text("cli.no-course", path=course, config=CONFIG))
     try:
         changed = out_of_step(course) if only_check else write(course)
     except ModuleNotFoundError as error:
-        _leave(SET_UP, text("cli.no-nbgrader", module=error.name or "nbgrader"))
+        leave(SET_UP, text("cli.no-nbgrader", module=error.name or "nbgrader"))
     for path in changed:
         click.echo(text("cli.out-of-step" if only_check else "cli.written", path=path))
     sys.exit(NOT_ALL if only_check and changed else DONE)
@@ -285,7 +284,7 @@ def course(folder: Path, without_solutions: bool, seed: int | None, language: st
     try:
         from grader.classroom.course import write_course
     except ImportError as error:
-        _leave(SET_UP, text("cli.no-nbgrader", module=error.name or "nbgrader"))
+        leave(SET_UP, text("cli.no-nbgrader", module=error.name or "nbgrader"))
     for path in write_course(folder, not without_solutions, seed, language):
         click.echo(text("cli.written", path=path))
 
@@ -324,15 +323,3 @@ def _progress():
         task = bar.add_task(text("classroom.grading"), total=None)
         show: Callable[[int, int], None] = lambda done, count: bar.update(task, completed=done, total=count)  # noqa: E731
         yield show
-
-
-def _fail(code: int, message: str, found: dict[str, Any], as_json: bool) -> NoReturn:
-    if not as_json:
-        _leave(code, message)
-    click.echo(json.dumps(found | {"error": message}))
-    sys.exit(code)
-
-
-def _leave(code: int, message: str) -> NoReturn:
-    click.echo(message, err=True)
-    sys.exit(code)

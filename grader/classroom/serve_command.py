@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
+from grader.exits import SET_UP, leave
 from grader.texts import text
-
-SET_UP = 3
 
 
 @click.command()
@@ -26,7 +23,7 @@ def serve(scheduler: str, gpu: bool, host: str, port: int, seed: int | None) -> 
         from grader.classroom.cluster import Cluster
         from grader.classroom.serve import Server
     except ImportError as error:
-        _give_up(text("cli.no-distributed", module=error.name or "distributed"))
+        leave(SET_UP, text("cli.no-distributed", module=error.name or "distributed"))
     try:
         with (
             Cluster(scheduler, gpu) as cluster,
@@ -35,11 +32,6 @@ def serve(scheduler: str, gpu: bool, host: str, port: int, seed: int | None) -> 
             click.echo(text("serve.ready", host=host, port=server.server_address[1]))
             server.serve_forever()
     except (HostFault, OSError) as error:
-        _give_up(str(error))
+        leave(SET_UP, str(error))
     except KeyboardInterrupt:
         return
-
-
-def _give_up(message: str) -> None:
-    click.echo(message, err=True)
-    sys.exit(SET_UP)

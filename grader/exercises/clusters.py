@@ -44,7 +44,7 @@ def judge_masks(answer: object, seed: int) -> Sequence[Finding]:
         "from-one": [mask << 1 for mask in expected.values()],
         "turned": [_turned(question, mask) for question, mask in expected.items()],
     }
-    return [judge_numbers(answer, by_question(list(expected.values())), "masks", 3, mistakes)]
+    return [judge_numbers(answer, by_question(expected.values()), "masks", 3, mistakes)]
 
 
 def _turned(question: str, mask: int) -> int:
@@ -93,7 +93,7 @@ def judge_expect(answer: object, seed: int) -> Sequence[Finding]:
         "inside-alone": [n // 2 if "outside" in question else n for question, n in numbers.items()],
         "issuer-alone": [0 if "CTA 0" in question else n for question, n in numbers.items()],
     }
-    right = by_question(list(expected.values()))
+    right = by_question(expected.values())
     causes = {(question, ""): f"letter-{wanted.reason}" for question, wanted in right.items()}
     return judge_predictions(answer, right, EXPECT_LETTERS, EXPECT_POINTS, mistakes, causes)
 
@@ -140,7 +140,7 @@ def judge_counts(answer: object, seed: int) -> Sequence[Finding]:
         "own-alone": [own for _, own in counted.values()],
         "loads-arrive": [_loads(question, n) for question, n in expected.items()],
     }
-    return [judge_numbers(answer, by_question(list(expected.values())), "arrivals", 3, mistakes)]
+    return [judge_numbers(answer, by_question(expected.values()), "arrivals", 3, mistakes)]
 
 
 def _loads(question: str, right: int) -> int:

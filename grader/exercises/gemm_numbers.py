@@ -85,7 +85,7 @@ def judge_steps(answer: object, seed: int) -> Sequence[Finding]:
         "elements": [count // 2 for count in further.values()],
         "one-stage": [right // 2 if "2 stages" in question else right for question, right in expected.items()],
     }
-    return [judge_numbers(answer, by_question(list(expected.values())), "steps", 3, mistakes)]
+    return [judge_numbers(answer, by_question(expected.values()), "steps", 3, mistakes)]
 
 
 # ---- tiles: what all loads of a product bring
@@ -129,7 +129,7 @@ def judge_tiles(answer: object, seed: int) -> Sequence[Finding]:
         "one-tile": [loaded(bm, bn, k, bm, bn, pair) for _, _, k, bm, bn, pair in tilings.values()],
         "both-shared": [loaded(*tiling[:5], 1) // tiling[5] for tiling in tilings.values()],
     }
-    return [judge_numbers(answer, by_question(list(expected.values())), "MiB", 3, mistakes)]
+    return [judge_numbers(answer, by_question(expected.values()), "MiB", 3, mistakes)]
 
 
 # ---- ladder: what is new in each step

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 import reprlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 import numpy as np
@@ -50,7 +50,7 @@ def judge_numbers(
     return wrong(part, points, message, cause, points=points * sum(hits) / len(hits))
 
 
-def by_question(values: Sequence[Value]) -> dict[str, Value]:
+def by_question(values: Iterable[Value]) -> dict[str, Value]:
     """What is right, labelled as the notebook numbers its questions: where these are sentences, too long to repeat."""
     return {text("numbers.question", number=number): value for number, value in enumerate(values)}
 

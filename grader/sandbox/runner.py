@@ -94,7 +94,7 @@ class InSandbox:
         outcomes: list[Outcome] = []
         for arguments, seed in runs:
             outcomes.append(self.run(source, arguments, shape, seed))
-            if outcomes[-1].stopped or (until_wrong and not outcomes[-1].ok):
+            if outcomes[-1].is_last(until_wrong):
                 break
         return outcomes
 

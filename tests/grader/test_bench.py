@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from grader import bench
+from grader import bench, bench_cluster
+from grader.classroom.cluster import Cluster
 
 
 def test_any_three_submissions_in_a_row_are_all_right_half_and_empty_and_lessons_take_turns(tmp_path):
@@ -32,3 +33,11 @@ def test_grading_in_sandboxes_is_three_times_as_fast_as_stock_nbgrader_in_less_t
     assert found["isolation"] == "bubblewrap"
     assert found["ratio"] >= 3
     assert found["memory_mib"] < 2048
+
+
+def test_a_cluster_of_one_worker_is_measured_with_one_and_of_two_with_two(monkeypatch):
+    counted = []
+    monkeypatch.setattr(Cluster, "ready", lambda cluster, workers: counted.append((workers, cluster._threads())))
+    monkeypatch.setattr(bench_cluster, "grade_folder", lambda *arguments, **named: {})
+    assert bench_cluster.measure(2)["cluster_submissions"] == 2
+    assert counted == [(1, 1), (2, 2), (2, 2), (1, 1)]

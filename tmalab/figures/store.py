@@ -15,7 +15,7 @@ from functools import partial
 
 from tmalab.figures.base import script, style
 from tmalab.figures.events import EventsFigure, drawn
-from tmalab.figures.store_frames import Frame, buffers_of, frames_of, happened, ring_of_two, storing_threads
+from tmalab.figures.store_frames import Frame, buffers_of, frames_in, happened, ring_of_two, storing_threads
 from tmalab.figures.store_svg import store_svg, store_table
 from tmalab.run import Run
 from tmalab.simulator.story import Story
@@ -37,8 +37,8 @@ class StoreFigure(EventsFigure):
 
     def __init__(self, run: Run | Story | None = None, name: str | None = None):
         story = ring_of_two()[0] if run is None else run if isinstance(run, Story) else Story.of(run)
-        threads = storing_threads(story)[:MOST_THREADS]
-        told = ((story.names[each], len(happened(story, each)), partial(frames_of, story, each)) for each in threads)
+        threads, done = storing_threads(story)[:MOST_THREADS], happened(story)
+        told = ((story.names[each], len(done[each]), partial(frames_in, story, each, done[each])) for each in threads)
         every, notes = drawn(told, story)
         names = [each for each, _ in every]
         if not names:

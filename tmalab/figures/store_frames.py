@@ -12,6 +12,7 @@ from it has been read: that it was read is not enough, since the thread does not
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tmalab.figures.words import capital
@@ -79,16 +80,24 @@ def buffers_of(story: Story, thread: int) -> list[tuple[int, str]]:
     return list(dict.fromkeys((copy.address, copy.name) for copy in stored))
 
 
-def happened(story: Story, thread: int) -> list[Moment]:
-    """What happened to one thread's stores."""
-    mine = (moment for moment in story.moments if moment.thread == thread and moment.what in WHATS)
-    return [moment for moment in mine if moment.what != "waits_group" or moment.operand != "cp.async"]
+def happened(story: Story) -> dict[int, list[Moment]]:
+    """What happened to the stores of each thread."""
+    found: dict[int, list[Moment]] = {}
+    for moment in story.moments:
+        if moment.what in WHATS and (moment.what != "waits_group" or moment.operand != "cp.async"):
+            found.setdefault(moment.thread, []).append(moment)
+    return found
 
 
-def frames_of(story: Story, thread: int, most: int | None = None) -> list[Frame]:
-    """The frames of one thread's stores: the first `most`."""
+def frames_of(story: Story, thread: int) -> list[Frame]:
+    """The frames of one thread's stores."""
+    return frames_in(story, thread, happened(story).get(thread, []))
+
+
+def frames_in(story: Story, thread: int, moments: Sequence[Moment], most: int | None = None) -> list[Frame]:
+    """The frames of what happened to one thread's stores: the first `most`."""
     told = _Told(story, thread)
-    return [told.frame(moment) for moment in happened(story, thread)[:most]]
+    return [told.frame(moment) for moment in moments[:most]]
 
 
 def ring_of_two() -> tuple[Story, int]:
