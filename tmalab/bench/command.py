@@ -27,7 +27,9 @@ class Refused(Exception):
         self.no_gpu = no_gpu
 
 
-def run(name: str, given: str | None, rounds: int | None, plot: Path | None, record: bool) -> dict[str, Any]:
+def run(
+    name: str, given: str | None, rounds: int | None, settle: float | None, plot: Path | None, record: bool
+) -> dict[str, Any]:
     """Measure, draw, keep. Refused for cases, rounds or files that make no sense, before anything is measured."""
     module, function, reader = ON_GPU[name]
     rounds = FEWEST if rounds is None else rounds
@@ -39,7 +41,8 @@ def run(name: str, given: str | None, rounds: int | None, plot: Path | None, rec
         raise Refused(str(error)) from None
     if plot is not None:
         _check_plot(plot)
-    found = _measure(module, function, cases, rounds)
+    options = {"rounds": rounds} | ({} if settle is None else {"settle": settle})
+    found = _measure(module, function, cases, options)
     if plot is not None:
         from tmalab.bench.plots import save
 
@@ -55,13 +58,13 @@ def recorded(name: str) -> dict[str, Any] | None:
     return json.loads(file.read_text("utf-8")) if file.is_file() else None
 
 
-def _measure(module: str, function: str, cases: list[Any], rounds: int) -> dict[str, Any]:
+def _measure(module: str, function: str, cases: list[Any], options: Mapping[str, Any]) -> dict[str, Any]:
     from tmalab.gpu.device import why_no_gpu
 
     if sentence := why_no_gpu():
         raise Refused(sentence, no_gpu=True)
     try:
-        return getattr(import_module(module), function)(*cases, rounds=rounds)
+        return getattr(import_module(module), function)(*cases, **options)
     except RuntimeError as error:  # no PyTorch, a wrong result, a kernel that hung or faulted
         raise Refused(str(error), no_gpu=type(error).__name__ == "GpuUnavailable") from None
 

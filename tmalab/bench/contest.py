@@ -40,9 +40,12 @@ def hold(
     sets: Sequence[Buffers],
     check: Callable[[str, Buffers], dict[str, Any]],
     rounds: int,
+    settle: float = 0.0,
 ) -> tuple[dict[str, list[float]], dict[str, dict[str, Any]], list[int]]:
     """Seconds of each contender in each round, what its check said of it, and the clocks after each round.
 
+    `settle`: seconds that a contender runs in each round before it is timed. At its limit of power a GPU lowers its
+    clock some hundredths of a second late, so that whoever follows a light contender would look fast.
     Raises BenchError where `check` does, or a kernel of ours hangs or faults.
     """
     timers, about = {}, {}
@@ -60,6 +63,9 @@ def hold(
 
     def noted(timer: Timer) -> Callable[[], float]:
         def once() -> float:
+            spent = 0.0
+            while spent < settle:
+                spent += timer() * timer.launches
             seconds = timer()
             clocks.extend(filter(None, [clock()]))
             return seconds

@@ -19,14 +19,14 @@ from tmalab.texts import text
 REFERENCE = "PyTorch's copy_"
 
 
-def measure_copy(sizes: Sequence[int] = COPIES, rounds: int = 15) -> dict[str, Any]:
+def measure_copy(sizes: Sequence[int] = COPIES, rounds: int = 15, settle: float = 0.0) -> dict[str, Any]:
     """Copies of so many bytes. GpuUnavailable without a Hopper GPU or PyTorch; BenchError for a wrong byte."""
     cases, clocks = [], []
     for size in sizes:
-        found, seen = compare(size, contenders(), rounds)
+        found, seen = compare(size, contenders(), rounds, settle)
         cases.append(found)
         clocks += seen
-    return results.result("copy", cases, rounds, provenance("copy"), clocks)
+    return results.result("copy", cases, rounds, provenance("copy"), clocks, settle)
 
 
 def contenders() -> dict[str, Contender]:
@@ -34,10 +34,12 @@ def contenders() -> dict[str, Contender]:
     return {"copy_tensor": ours(copy_tensor.launch_of), "copy_cp_async": ours(_per_thread), REFERENCE: _copy}
 
 
-def compare(size: int, given: dict[str, Contender], rounds: int) -> tuple[dict[str, Any], list[int]]:
+def compare(
+    size: int, given: dict[str, Contender], rounds: int, settle: float = 0.0
+) -> tuple[dict[str, Any], list[int]]:
     """One case of the bench, and the clocks."""
     sets = [_arrays(size) for _ in range(buffers(2 * size))]
-    seconds, about, clocks = hold(given, sets, _check, rounds)
+    seconds, about, clocks = hold(given, sets, _check, rounds, settle)
     return results.case("copy", size, 2.0 * size, REFERENCE, seconds, about, buffers=len(sets)), clocks
 
 

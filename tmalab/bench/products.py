@@ -19,23 +19,29 @@ from tmalab.kernels.gemm_tiles import TILES, Tile, choose
 from tmalab.texts import text
 
 LARGEST_ERROR = 3e-3  # of the result's norm: twice what rounding to bf16 leaves
+SETTLE = 0.15  # seconds in which the clock has come down to what the power limit lets a contender have
 CUBLAS = "cuBLAS"
 Shape = tuple[int, int, int]
 
 
-def measure_gemm(shapes: Sequence[Shape] = PRODUCTS, rounds: int = 15) -> dict[str, Any]:
+def measure_gemm(shapes: Sequence[Shape] = PRODUCTS, rounds: int = 15, settle: float = 0.0) -> dict[str, Any]:
     """The best kernel against cuBLAS and Triton. GpuUnavailable without a Hopper GPU or PyTorch; BenchError."""
-    return _measure("gemm", shapes, rounds, lambda shape: {"tmalab": best(shape), **others()})
+    return _measure("gemm", shapes, rounds, settle, lambda shape: {"tmalab": best(shape), **others()})
 
 
-def measure_ladder(shapes: Sequence[Shape] = LADDER, rounds: int = 15) -> dict[str, Any]:
-    """Every step of the ladder against cuBLAS, the last step first. Raises as `measure_gemm`."""
-    return _measure("ladder", shapes, rounds, lambda shape: {**dict(reversed(steps(shape).items())), **others()})
+def measure_ladder(shapes: Sequence[Shape] = LADDER, rounds: int = 15, settle: float = SETTLE) -> dict[str, Any]:
+    """Every step of the ladder against cuBLAS, the last step first. Raises as `measure_gemm`.
+
+    `settle`: seconds that each runs before it is timed. At this size all of the last steps are at the power limit.
+    """
+    return _measure(
+        "ladder", shapes, rounds, settle, lambda shape: {**dict(reversed(steps(shape).items())), **others()}
+    )
 
 
-def measure_tiles(shapes: Sequence[Shape] = PRODUCTS, rounds: int = 15) -> dict[str, Any]:
+def measure_tiles(shapes: Sequence[Shape] = PRODUCTS, rounds: int = 15, settle: float = 0.0) -> dict[str, Any]:
     """Every shape of tiles against cuBLAS, the chosen one first. Raises as `measure_gemm`."""
-    return _measure("tiles", shapes, rounds, lambda shape: {**tiles(shape), CUBLAS: cublas})
+    return _measure("tiles", shapes, rounds, settle, lambda shape: {**tiles(shape), CUBLAS: cublas})
 
 
 def tiles(shape: Shape) -> dict[str, Contender]:
@@ -78,26 +84,26 @@ def cublas(a: Any, b: Any, c: Any) -> Launch:
 
 
 def compare(
-    name: str, shape: Shape, contenders: Mapping[str, Contender], rounds: int
+    name: str, shape: Shape, contenders: Mapping[str, Contender], rounds: int, settle: float = 0.0
 ) -> tuple[dict[str, Any], list[int]]:
     """One case of a bench, and the clocks."""
     m, n, k = shape
     sets = [_matrices(shape, seed) for seed in range(buffers(2 * (m * k + n * k + m * n)))]
     reference = torch().mm(sets[0][0].float(), sets[0][1].float().t())
-    seconds, about, clocks = hold(contenders, sets, lambda name, found: _check(name, found, reference), rounds)
+    seconds, about, clocks = hold(contenders, sets, lambda name, found: _check(name, found, reference), rounds, settle)
     if "tmalab" in about:
         about["tmalab"]["tile"] = choose(*shape)._asdict()
     work = 2.0 * m * n * k
     return results.case(name, list(shape), work, CUBLAS, seconds, about, buffers=len(sets)), clocks
 
 
-def _measure(name: str, shapes: Sequence[Shape], rounds: int, contenders: Any) -> dict[str, Any]:
+def _measure(name: str, shapes: Sequence[Shape], rounds: int, settle: float, contenders: Any) -> dict[str, Any]:
     cases, clocks = [], []
     for shape in shapes:
-        found, seen = compare(name, shape, contenders(shape), rounds)
+        found, seen = compare(name, shape, contenders(shape), rounds, settle)
         cases.append(found)
         clocks += seen
-    return results.result(name, cases, rounds, provenance(name), clocks)
+    return results.result(name, cases, rounds, provenance(name), clocks, settle)
 
 
 def _matrices(shape: Shape, seed: int) -> Buffers:

@@ -1,6 +1,6 @@
 """What a bench on the GPU found, as plain data: every round, and what follows from them.
 
-    {"bench", "schema", "provenance", "rounds", "clocks_mhz", "geometric_mean",
+    {"bench", "schema", "provenance", "rounds", "settle_s", "clocks_mhz", "geometric_mean",
      "cases": [{"case", "work", "reference", "launches", "buffers", "contenders": {name: {"seconds", "ratio", "speed",
                 "relative_error", "about"}}}]}
 
@@ -47,15 +47,21 @@ def case(
 
 
 def result(
-    name: str, cases: Sequence[Mapping[str, Any]], rounds: int, provenance: Mapping[str, Any], clocks: Sequence[int]
+    name: str,
+    cases: Sequence[Mapping[str, Any]],
+    rounds: int,
+    provenance: Mapping[str, Any],
+    clocks: Sequence[int],
+    settle: float = 0.0,
 ) -> dict[str, Any]:
-    """A bench's result. `clocks`: of the SMs in MHz, one after each round."""
+    """A bench's result. `clocks`: of the SMs in MHz, one after each round; `settle`: seconds run before each timing."""
     first = [next(iter(found["contenders"].values()))["ratio"] for found in cases]
     return {
         "bench": name,
         "schema": SCHEMA,
         "provenance": dict(provenance),
         "rounds": rounds,
+        "settle_s": settle,
         "clocks_mhz": list(clocks),
         "geometric_mean": geometric_mean(first),
         "cases": [dict(found) for found in cases],

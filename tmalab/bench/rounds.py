@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from random import Random
 from statistics import median
 
 from tmalab.progress_bar import watched
@@ -21,12 +22,12 @@ FEWEST = 15  # rounds: fewer say little
 
 
 def interleaved(contenders: Mapping[str, Callable[[], float]], rounds: int) -> dict[str, list[float]]:
-    """What each contender measures in each round. In every round another one begins."""
+    """What each contender measures in each round. In another order each time: who ran before warms the GPU."""
     names = list(contenders)
+    orders = Random(len(names))
     found: dict[str, list[float]] = {name: [] for name in names}
-    for number in watched(range(rounds)):
-        first = number % len(names)
-        for name in names[first:] + names[:first]:
+    for _ in watched(range(rounds)):
+        for name in orders.sample(names, len(names)):
             found[name].append(contenders[name]())
     return found
 

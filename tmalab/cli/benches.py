@@ -18,16 +18,25 @@ from tmalab.texts import text
 @AS_JSON
 @click.option("--shapes", help=text("cli.help-bench-shapes"))
 @click.option("--rounds", type=click.IntRange(1), help=text("cli.help-bench-rounds"))
+@click.option("--settle", type=click.FloatRange(0, 10), metavar="SECONDS", help=text("cli.help-bench-settle"))
 @click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help=text("cli.help-bench-plot"))
 @click.option("--record", is_flag=True, help=text("cli.help-bench-record"))
-def bench(name: str, as_json: bool, shapes: str | None, rounds: int | None, plot: Path | None, record: bool) -> None:
+def bench(
+    name: str,
+    as_json: bool,
+    shapes: str | None,
+    rounds: int | None,
+    settle: float | None,
+    plot: Path | None,
+    record: bool,
+) -> None:
     if name in ON_GPU:
-        bench_on_gpu(name, as_json, shapes, rounds, plot, record)
+        bench_on_gpu(name, as_json, shapes, rounds, settle, plot, record)
         return
-    if name == "timing" and not (shapes or rounds):
+    if name == "timing" and not (shapes or rounds or settle):
         bench_timing(as_json, plot, record)
         return
-    if shapes or rounds or plot or record:
+    if shapes or rounds or settle or plot or record:
         fail(text("bench.only-on-gpu", name=name, names=", ".join(ON_GPU)), UNREADABLE, {} if as_json else None)
     figures = measure(name)
     if as_json:
@@ -60,13 +69,19 @@ def bench_timing(as_json: bool, plot: Path | None, record: bool) -> None:
 
 
 def bench_on_gpu(
-    name: str, as_json: bool, shapes: str | None, rounds: int | None, plot: Path | None, record: bool
+    name: str,
+    as_json: bool,
+    shapes: str | None,
+    rounds: int | None,
+    settle: float | None,
+    plot: Path | None,
+    record: bool,
 ) -> None:
     """Run a bench that needs a Hopper GPU; print it, draw it, keep it."""
     from tmalab.bench import command
 
     try:
-        result = command.run(name, shapes, rounds, plot, record)
+        result = command.run(name, shapes, rounds, settle, plot, record)
     except command.Refused as error:
         status = NO_GPU if error.no_gpu else UNREADABLE
         fail(str(error), status, {"bench": name, "error": str(error)} if as_json else None)

@@ -53,6 +53,16 @@ def test_a_product_is_checked_and_timed_on_buffers_that_take_turns():
     assert ours["tile"]["consumers"] in (1, 2)
 
 
+def test_a_contender_runs_for_a_while_before_it_is_timed():
+    took = []
+    sets = [products._matrices((64, 64, 64), 0)]
+    for settle in (0.0, 0.05):
+        began = fake_torch.cuda.now
+        contest.hold({"tmalab": multiplies()}, sets, lambda name, found: {}, 2, settle)
+        took.append((fake_torch.cuda.now - began) / 1e3)
+    assert took[1] - took[0] == pytest.approx(2 * 0.05, rel=0.1)  # in each of two rounds
+
+
 @pytest.mark.parametrize("wrong", [0.004, float("nan")])
 def test_a_wrong_product_has_no_speed(wrong):
     with pytest.raises(BenchError, match="theirs is wrong: its relative error"):
