@@ -29,6 +29,7 @@ from grader.translations import Source, sources
 from tmalab import descriptor as map_bytes
 from tmalab import kernels, mbarrier_word, ptx, recorded, translation
 from tmalab.bench import ON_GPU, command, plots, timing
+from tmalab.bench.rounds import ratio
 from tmalab.commonly_said import commonly_said as made_of_recordings
 from tmalab.data_types import DataType, Swizzle
 from tmalab.figures.base import Figure
@@ -344,11 +345,12 @@ def against_cp_async() -> str:
 
 
 def gains() -> str:
-    """What each step of the ladder is faster by than the one before, of the recorded rounds' medians."""
+    """How many times as fast as the one before each step of the ladder is: the median over the recorded rounds."""
     found = command.recorded("ladder")["cases"][0]["contenders"]
-    steps = [(name, made["speed"]) for name, made in reversed(found.items()) if name.startswith("gemm")]
-    rows = [(f"`{steps[0][0]}`", f"{steps[0][1]:,.0f}", "")]
-    rows += [(f"`{name}`", f"{now:,.0f}", f"{now / before:.2f}") for (_, before), (name, now) in pairwise(steps)]
+    steps = [name for name in reversed(found) if name.startswith("gemm")]
+    seconds = {name: found[name]["seconds"] for name in steps}
+    gained = ["", *(f"{ratio(seconds, now, before):.3f}" for before, now in pairwise(steps))]
+    rows = [(f"`{name}`", f"{found[name]['speed']:,.0f}", times) for name, times in zip(steps, gained, strict=True)]
     return table(("step", "TFLOP/s", "times the one before"), rows)
 
 

@@ -61,13 +61,13 @@ def of_tile(tile: Tile) -> Contender:
 
 
 def steps(shape: Shape) -> dict[str, Contender]:
-    """The ladder, from its first step on."""
+    """The ladder, from its first step on. What CTAs share is the last one's: until then tiles go row by row."""
     return {
         "gemm_naive": ours(gemm_naive.launch_of),
         "gemm_pipelined, 2 stages": ours(gemm_pipelined.launch_of, 2),
         "gemm_pipelined, 3 stages": ours(gemm_pipelined.launch_of, 3),
         "gemm_warp_specialized": ours(gemm_warp_specialized.launch_of),
-        "gemm_persistent": of_tile(choose(*shape, cluster=1)),
+        "gemm_persistent": of_tile(choose(*shape, cluster=1)._replace(group=1)),
         "gemm_cluster": of_tile(choose(*shape, cluster=gemm_cluster.CTAS)),
     }
 

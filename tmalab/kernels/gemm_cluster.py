@@ -1,7 +1,8 @@
 """gemm_cluster: the persistent matrix product in which two CTAs share what they load of B.
 
-Shows      multicast: each CTA of a pair loads half of the tile of B for both; a stage is empty when the consumers of
-           both have given it back, and full when the halves of both have come.
+Shows      what neighbours share. Multicast: each CTA of a pair loads half of the tile of B for both; a stage is empty
+           when the consumers of both have given it back, and full when the halves of both have come. And the order of
+           tiles: those at work share rows of A and columns of B, which come from memory once.
 Differs    from gemm_persistent: tiles go to pairs of CTAs, one below the other; two thirds of the bytes come from L2.
 Run        python -m tmalab.kernels.gemm_cluster            (simulator)
            python -m tmalab.kernels.gemm_cluster --on gpu   (Hopper)

@@ -1,7 +1,8 @@
 """gemm_persistent: the matrix product in which every CTA stays and takes one tile of C after the other.
 
 Shows      an epilogue that hides: accumulators go to shared memory by stmatrix and on by TMA stores, while the producer
-           already loads the next tile; tiles in an order in which neighbours at work share what the L2 cache holds.
+           already loads the next tile. Tiles go row by row (a `Tile` of group 1), or in an order in which CTAs at work
+           share what the L2 cache holds.
 Differs    from gemm_warp_specialized: as many CTAs as SMs, barriers and stages go on from tile to tile, a stage is
            given back one step late, so that the tensor core never waits, and no thread writes C itself.
 Run        python -m tmalab.kernels.gemm_persistent            (simulator)

@@ -95,8 +95,8 @@ TILES = (
     Tile(2, 256, 4),
     Tile(2, 128, 6),
     Tile(1, 128, 4, depth=2),
-    Tile(2, 256, 4, 2, group=16),
-    Tile(2, 128, 6, 2, group=16),
+    Tile(2, 256, 4, 2),
+    Tile(2, 128, 6, 2),
     Tile(1, 128, 4, 2, depth=2),
 )
 

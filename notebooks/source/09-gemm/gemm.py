@@ -660,9 +660,9 @@ GemmFigure()
 # - `"a"` loads are under way while the tensor core multiplies; and a larger tile wants fewer bytes for each product
 # - `"b"` more of a load's latency is covered, and a second CTA still fits on the SM
 # - `"c"` who multiplies issues no loads; and registers are handed over, so that a tile can be twice as wide
-# - `"d"` the next tile is loaded while this one is stored, the newest step is left running, and CTAs that run at the
-#   same time take tiles that share rows or columns
-# - `"e"` fewer bytes come from L2, but those were not what it waited for
+# - `"d"` the next tile is loaded while this one is stored, and the newest step is left running
+# - `"e"` fewer bytes come from memory and from L2: CTAs that run at the same time take tiles that share rows and columns,
+#   and two of them share each tile of B
 # - `"f"` the numbers have fewer bits, so that a tensor core multiplies more of them at once
 
 # %% id="ladder-questions"
