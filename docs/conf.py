@@ -357,14 +357,15 @@ def gains() -> str:
 def benches() -> str:
     """The results of the benches on a GPU that were kept: a table, a sentence, a drawing."""
     parts = []
-    for name in ON_GPU:
+    for name in (file for bench in ON_GPU for file in (bench, f"{bench}-settled")):
         found = command.recorded(name)
         if found is None:
             continue
         drawn = io.StringIO()
         plots.figure_of(found, command.bandwidth()).savefig(drawn, format="svg", bbox_inches="tight")
         where = found["provenance"]
-        parts.append(f"**`tmalab bench {name}`**, {where['gpu']}, driver {where['driver']}, {where['date']}")
+        run = found["bench"] + (f" --settle {found['settle_s']}" if name != found["bench"] else "")
+        parts.append(f"**`tmalab bench {run}`**, {where['gpu']}, driver {where['driver']}, {where['date']}")
         parts.append(table(("case", "contender", "speed", "ratio"), command.rows(found)))
         parts.append(command.sentence(found))
         parts.append(f"````{{raw}} html\n{drawn.getvalue()[drawn.getvalue().index('<svg') :]}\n````")

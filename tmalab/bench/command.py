@@ -1,6 +1,7 @@
 """The benches on the GPU as a command: what was asked for, what it says where that can't be, what it keeps.
 
-A result that is kept lies in `tmalab/recorded/bench-NAME.json`, with every round and its provenance.
+A result that is kept lies in `tmalab/recorded/bench-NAME.json`, with every round and its provenance; one for which the
+contenders were given other time to settle than they have by themselves, in `bench-NAME-settled.json`.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def run(
 
         save(found, plot, bandwidth())
     if record:
-        _file(name).write_text(json.dumps(found, indent=1) + "\n", "utf-8")
+        _file(name if settle is None else f"{name}-settled").write_text(json.dumps(found, indent=1) + "\n", "utf-8")
     return found
 
 
