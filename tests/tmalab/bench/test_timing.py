@@ -56,7 +56,7 @@ TRUE = Constants.of(
     wgmma_latency=60,
     tensor_rate=7e5,
 )
-SOME = [name for name in TRIALS if name.startswith("ring copy mib=16")]
+SOME = [name for name in TRIALS if name.startswith("ring copy mib=16")][:3]  # some fit, some judge
 
 
 @pytest.fixture(scope="module")
