@@ -3,6 +3,7 @@
 python3 -m tests                       all that a contributor should run before a commit
 python3 -m tests --all                 with the slow ones, such as fresh environments
 python3 -m tests tests/tmalab -k swizzle -x      arguments go on to pytest
+python3 -m tests --durations=30        and tells which tests, files and folders take the most
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ def pytest_arguments(arguments: list[str]) -> list[str]:
     ours = ["-n", workers, "--dist", "loadfile"]  # a file's fixtures, such as a server, are made once
     ours += ["--no-loadscope-reorder"]  # else files of few tests come last, which run whole notebooks one after another
     ours += ["--max-worker-restart", "0"]  # a crash ends the run: after a restart pytest-xdist waits for ever
+    ours += ["-p", "tests.durations"]
     if "--all" in arguments:
         ours += ["-m", ""]  # pyproject.toml leaves the slow ones out
     return [*ours, *(argument for argument in arguments if argument != "--all")]

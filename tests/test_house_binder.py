@@ -27,7 +27,8 @@ class Image:
 
     def __init__(self, folder: Path):
         self.home, self.venv = folder / "home", folder / "environment"
-        ignore = shutil.ignore_patterns(".git", ".venv", "tmalab-workbook", "_build", "__pycache__", ".pytest_cache")
+        caches = (".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis", "__pycache__", "_build")
+        ignore = shutil.ignore_patterns(".git", ".venv", "tmalab-workbook", *caches)  # others may write there meanwhile
         shutil.copytree(ROOT, self.home, ignore=ignore)
         self.run(sys.executable, "-m", "venv", str(self.venv))
 

@@ -80,6 +80,7 @@ ELSEWHERE = {  # command: the test, or the file of a test's set-up, that runs it
     "python3 -m tests": ".ci/run",
     'python3 -m tests tests/notebooks tests/grader/test_answers.py -m "" -k NAME': "tests/test_house_commands.py::"
     "test_all_takes_the_slow_tests_too",
+    "python3 -m tests --durations=30": "tests/test_house_durations.py",
     "python3 -m tests --all": "tests/test_house_commands.py::test_all_takes_the_slow_tests_too",
     ".ci/run": "tests/test_house_readme.py::test_ci_takes_the_test_command_from_the_readme",
     ".venv/bin/python -m ruff check .": ".ci/run",

@@ -198,10 +198,9 @@ def test_an_answer_that_asks_python_to_exit_gets_a_sentence(capsys):
 
 def test_all_tables_of_a_function_together_have_one_limit_of_time(capsys):
     def slow(row, sector, span):
-        time.sleep({128: 1.5 / 256, 64: 1.5 / 128, 32: 1.5 / 64}[span])
+        if row in (0, 1) and sector == 0:
+            time.sleep(0.6)  # a table takes 1.2 seconds, of 2 for all
         return sector ^ (row * span // 128) % (span // 16)
 
-    started = time.monotonic()
     assert grader.check("copy-2d.swizzle", slow) == 2.0
-    assert time.monotonic() - started < 4
     assert "still running" in capsys.readouterr().out

@@ -8,6 +8,7 @@ import time
 import pytest
 
 from grader.limits import Raised, TookTooLong, call_within
+from tests.pace import seconds
 
 
 def test_the_result_comes_back():
@@ -24,10 +25,10 @@ def test_an_endless_loop_is_stopped_and_its_thread_ends():
                 pass
 
     before = threading.active_count()
-    started = time.perf_counter()
+    started = time.process_time()
     with pytest.raises(TookTooLong):
         call_within(0.2, endless)
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < seconds(2)
     assert threading.active_count() == before
 
 

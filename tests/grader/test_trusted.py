@@ -14,21 +14,31 @@ from grader.sandbox.exported import exported, taken
 from grader.sandbox.host import Sandbox
 from grader.sandbox.runner import InSandbox
 from tests.lessons import COURSE, LESSONS, answers
+from tests.portion import portion
 from tmalab.launch import Kernel
 
 
 def kept_answers() -> list:
-    """Each exercise with each answer that lessons keep; kernels after the first few are slow."""
-    found = []
+    """Each exercise with each answer that lessons keep. CI runs a few kernels of each lesson, and more of what is
+    quicker: of each exercise a right answer, a wrong one and every fourth after these."""
+    kernels, others = [], []
     for lesson in LESSONS:
-        module, kernels = answers(lesson), 0
+        module = answers(lesson)
         wrong = [(id, each.answer) for id, kept in module.WRONG.items() for each in kept]
         right = [(id, each) for id, kept in module.RIGHT.items() for each in kept]
-        for id, answer in [*right, *wrong]:
-            kernels += isinstance(answer, Kernel)
-            slow = isinstance(answer, Kernel) and kernels % 24 != 1
-            found.append(pytest.param(id, answer, marks=[pytest.mark.slow] * slow))
-    return found
+        for kind, kept in (("right", right), ("wrong", wrong)):
+            for id, answer in kept:
+                whole = holds_kernels(answer)
+                (kernels if whole else others).append((id, answer, lesson if whole else (id, kind)))
+    of_kind = lambda id, answer, kind: kind  # noqa: E731
+    both = [*portion(kernels, 24, kind=of_kind), *portion(others, 4, kind=of_kind)]
+    return [pytest.param(*each.values[:2], marks=each.marks) for each in both]
+
+
+def holds_kernels(answer: object) -> bool:
+    """Whether an answer is a kernel, or several."""
+    several = answer.values() if isinstance(answer, dict) else answer if isinstance(answer, (list, tuple)) else [answer]
+    return any(isinstance(each, Kernel) for each in several)
 
 
 @pytest.fixture(scope="module")

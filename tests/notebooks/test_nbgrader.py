@@ -31,6 +31,11 @@ VARIABLES = {
     "copy-2d.kernel": "copy_tile",
     "copy-2d.rim": "copy_rim",
 }
+QUICK = """
+from dataclasses import replace
+from grader import trusted
+trusted.WHOLE = replace(trusted.WHOLE, cpu=5)
+"""  # seconds, in the class's settings: the cell that never ends costs no more
 CLASS = {"astrid": "solution", "bela": "untouched", "carla": 0, "dana": "disorder"}  # 0: which of the wrong answers
 
 
@@ -94,7 +99,8 @@ def plain_wrong_answers(exercise: str) -> list:
 def graded(tmp_path_factory):
     """The course folder after a class was graded."""
     course = tmp_path_factory.mktemp("course")
-    shutil.copy(COURSE / "nbgrader_config.py", course)
+    settings = (COURSE / "nbgrader_config.py").read_text("utf-8")
+    (course / "nbgrader_config.py").write_text(settings + QUICK, "utf-8")
     (course / "source" / LESSON).mkdir(parents=True)
     for file in (COURSE / "source" / LESSON).iterdir():
         if file.is_file():

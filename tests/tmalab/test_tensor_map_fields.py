@@ -129,7 +129,7 @@ def test_a_strange_value_is_accepted_or_refused_by_its_fields_name(make, field, 
         assert field in str(error) or field == "interleave"  # an interleave changes the limits of others
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(st.data())
 def test_strange_values_together_raise_nothing_else(data):
     make = data.draw(st.sampled_from([TensorMap, TensorMap.im2col]))
@@ -138,7 +138,7 @@ def test_strange_values_together_raise_nothing_else(data):
     assert error is None or any(name in str(error) for name in MAKERS[make])
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(
     st.dictionaries(st.sampled_from(["box_shape", "swizzle", "data_type", "element_strides", "interleave"]), anything)
 )

@@ -100,7 +100,7 @@ def test_a_process_that_falls_silent_is_ended_and_what_it_said_is_kept():
     begin = time.monotonic()
     went = run([*COMMAND, "a", "hangs", "b"], begin + 30, silent=1)
     assert went == Went({"a": [1]}, ["about a"], whole=False, late=False)
-    assert time.monotonic() - begin < 15
+    assert time.monotonic() - begin < 50  # it would hang for 60
 
 
 def test_at_the_deadline_nothing_more_is_begun():

@@ -45,10 +45,12 @@ def run(made):
 
 
 @pytest.mark.parametrize(("start", "stop"), WATCHERS.values(), ids=WATCHERS)
-@pytest.mark.parametrize("before", ["run(swaps)", "with patience(0.2, 5): run(never_ends)"])
-def test_a_run_is_watched_after_another_run(start, stop, before, tmp_path):
-    lines = [before, start, "result, out = run(swaps)", stop]
-    lines.append("assert result.ok and out.tolist() == list(range(31, -1, -1)); print('done')")
+def test_a_run_is_watched_after_another_run(start, stop, tmp_path):
+    lines = []
+    for before in ("run(swaps)", "with patience(0.2, 5): run(never_ends)"):
+        lines += [before, start, "result, out = run(swaps)", stop]
+        lines.append("assert result.ok and out.tolist() == list(range(31, -1, -1))")
+    lines.append("print('done')")
     script = tmp_path / "watched.py"
     script.write_text(textwrap.dedent(KERNEL) + "\n".join(lines) + "\n")
     variables = {**os.environ, "PYTHONPATH": str(ROOT)}
