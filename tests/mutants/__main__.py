@@ -8,9 +8,8 @@ import sys
 from pathlib import Path
 
 from tests.mutants import equivalent, hardware, hardware_summary, pages
-from tests.mutants.right import CASES
-from tests.mutants.runs import EDITED, as_data, check_edits, check_right, check_wrong, in_parallel
-from tests.mutants.wrong import MUTANTS
+from tests.mutants.pieces import tables
+from tests.mutants.runs import as_data
 
 
 def arguments(given: list[str]) -> argparse.Namespace:
@@ -32,9 +31,7 @@ def arguments(given: list[str]) -> argparse.Namespace:
     )
     parser.add_argument("--summary", type=Path, metavar="FILE", help="count what a GPU said by hazard, and stop")
     parser.add_argument("--part", choices=hardware.PARTS, help="of --hardware: this part only")
-    parser.add_argument(
-        "--seconds", type=float, default=900, help="of --hardware: what is not run by then is not (900)"
-    )
+    parser.add_argument("--seconds", type=float, help="what is not run by then is not (--hardware: 900)")
     return parser.parse_args(given)
 
 
@@ -45,27 +42,21 @@ def main(given: list[str]) -> int:
         asked.hazards.write_text(pages.hazards(), "utf-8")
         return 0
     if asked.hardware:
-        return hardware.record(asked.hardware, [asked.part] if asked.part else hardware.PARTS, asked.seconds)
+        return hardware.record(asked.hardware, [asked.part] if asked.part else hardware.PARTS, asked.seconds or 900)
     if asked.harmless:
         asked.harmless.write_text("\n".join(hardware.harmless()) + "\n", "utf-8")
         return 0
     if asked.summary:
         hardware_summary.write(asked.summary)
         return 0
-    right = in_parallel(check_right, CASES, asked.right_seeds)
-    wrong = in_parallel(check_wrong, MUTANTS, asked.seeds)
-    edits = in_parallel(check_edits, EDITED, asked.edit_seeds) if asked.edit_seeds else []
-    unexplained = equivalent.unexplained(edits)
-    data = {
-        "right": [as_data(made) for made in right],
-        "wrong": [as_data(made) for made in wrong],
-        "edits": [as_data(made) for made in edits],
-        "unexplained": unexplained,
-    }
+    made = tables(asked.right_seeds, asked.seeds, asked.edit_seeds, asked.seconds or float("inf"))
+    unexplained = equivalent.unexplained(made.edits)
+    data = {part: [as_data(each) for each in getattr(made, part)] for part in ("right", "wrong", "edits")}
+    data |= {"unexplained": unexplained, "not_run": made.not_run}
     if asked.table:
         asked.table.write_text(pages.mutants(data), "utf-8")
     print(json.dumps(data) if asked.json else pages.summary(data))
-    return int(any(not made.holds for made in (*right, *wrong)) or bool(unexplained))
+    return int(any(not each.holds for each in (*made.right, *made.wrong)) or bool(unexplained or made.not_run))
 
 
 if __name__ == "__main__":

@@ -4,9 +4,10 @@
     python -m tests.mutants --hardware tests/mutants/hardware.json      needs a Hopper GPU and compute-sanitizer
     python -m tests.mutants --summary tmalab/recorded/wrong-kernels.json      afterwards, for the library's own table
 
-Each mutant is launched LAUNCHES times and its result compared; then all of them, and the right kernels, once more under
-racecheck. The controls are races that racecheck does know: should it not report them, its silence elsewhere says
-nothing. What is known is in the file at any moment. A file that is there already is gone on with: what it lacks is run.
+Each mutant and each right kernel is launched LAUNCHES times and its result compared, each time after a kernel that
+fills all shared memory with poison; then all of them once more under racecheck. The controls are races that racecheck
+does know: should it not report them, its silence elsewhere says nothing. What is known is in the file at any moment. A
+file that is there already is gone on with: what it lacks is run, and what has changed since.
 """
 
 from __future__ import annotations
@@ -15,15 +16,20 @@ import json
 import re
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from tests.mutants import processes
 from tests.mutants.case import Case
 from tests.mutants.mutant import mutated, source_of
+from tests.mutants.poison import BYTES, Poison
 from tests.mutants.processes import Went, deal_out, in_batches
 from tests.mutants.right import CASES
 from tests.mutants.runs import in_parallel, kernels, outcome
@@ -31,7 +37,7 @@ from tests.mutants.wrong import MUTANTS
 
 PARTS = ("launch", "racecheck")
 LIST = Path(__file__).with_name("harmless.txt")
-LAUNCHES = 100  # of each mutant
+LAUNCHES = 100  # of each kernel
 CHECKED = 3  # launches of each under racecheck
 LOOKED_AT = 6  # orders of the simulator in which a mutant must have neither hung nor faulted
 BATCH = 8  # kernels for a process
@@ -51,6 +57,7 @@ HARMLESS = frozenset(  # hazards after which a kernel still ends: what it comput
 _CHILD = "import sys; from tests.mutants import hardware; hardware.{task}(sys.argv[1:])"
 _SANITIZER = ("compute-sanitizer", "--tool", "racecheck", "--target-processes", "application-only")
 _COMMAND = {  # before the kernels' names
+    "poison": [sys.executable, "-c", _CHILD.format(task="poisoned")],
     "launch": [sys.executable, "-c", _CHILD.format(task="launch")],
     "racecheck": [*_SANITIZER, "--print-limit", "100000", sys.executable, "-c", _CHILD.format(task="launch_few")],
 }
@@ -83,6 +90,8 @@ def record(file: Path, parts: Iterable[str] = PARTS, seconds: float = 900) -> in
     log = Log(file, seconds)
     log.data["provenance"] = {**describe("python -m tests.mutants --hardware"), "racecheck": _version_of_sanitizer()}
     for part in parts:
+        if part == "launch":
+            log.data["poison"] = processes.run([*_COMMAND["poison"], "poison"], log.deadline).said["poison"][0]
         names = log.lacking(part)
         deal_out(in_batches(names, BATCH), _COMMAND[part], partial(log.settle, part), log.deadline)
         log.say(f"{part}: {len(log.lacking(part))} not run")
@@ -91,30 +100,29 @@ def record(file: Path, parts: Iterable[str] = PARTS, seconds: float = 900) -> in
 
 
 class Log:
-    """What is known so far, in a file: of each mutant how many results were `wrong`, how many launches `stopped`, and
-    how many races `racecheck` reported, of each right kernel the last. None: not run."""
+    """What is known so far, in a file: of each kernel of how many launches the result was `wrong`, how many launches
+    `stopped`, how many races `racecheck` reported (None: not run), and of which `source` that is known; and what a
+    kernel finds in shared memory after the `poison`."""
 
     def __init__(self, file: Path, seconds: float):
         self.file = file
         self.begin = time.monotonic()
         self.deadline = self.begin + seconds
-        old = json.loads(file.read_text("utf-8")) if file.exists() else {"mutants": {}, "right": {}}
-        blank = {"wrong": None, "stopped": None, "racecheck": None}
+        old = json.loads(file.read_text("utf-8")) if file.exists() else {}
         self.data: dict[str, Any] = {
             "provenance": {},
             "launches": LAUNCHES,
             "checked": CHECKED,
-            "mutants": {name: {**blank, **old["mutants"].get(name, {})} for name in listed()},
-            "right": {name: {"racecheck": None, **old["right"].get(name, {})} for name in kernels()},
+            "poison": old.get("poison"),
+            "mutants": _known(listed(), old, "mutants"),
+            "right": _known(kernels(), old, "right"),
         }
 
     def lacking(self, part: str) -> list[str]:
         """The kernels that a part has still to run, the controls first."""
-        mutants = self.data["mutants"]
-        if part == "launch":
-            return [name for name in mutants if mutants[name]["wrong"] is None]
-        names = [name for name, note in {**mutants, **self.data["right"]}.items() if note["racecheck"] is None]
-        return sorted(names, key=lambda name: name not in CONTROLS)
+        told = "wrong" if part == "launch" else "racecheck"
+        notes = {**self.data["mutants"], **self.data["right"]}
+        return sorted((name for name in notes if notes[name][told] is None), key=lambda name: name not in CONTROLS)
 
     def settle(self, part: str, batch: list[str], went: Went) -> list[list[str]]:
         """Note what a process came to; the batches of what others must run."""
@@ -136,6 +144,23 @@ class Log:
     def say(self, what: str) -> None:
         """A line of progress."""
         print(f"[{time.monotonic() - self.begin:.0f} s] {what}", file=sys.stderr, flush=True)
+
+
+def _known(names: Iterable[str], old: dict[str, Any], part: str) -> dict[str, dict[str, Any]]:
+    """What a file knows of kernels as they are now; of launches nothing, where shared memory was not poisoned."""
+    unpoisoned = {"wrong": None, "stopped": None} if not old.get("poison") else {}
+    notes = {}
+    for name in names:
+        notes[name] = {"source": fingerprint(name), "wrong": None, "stopped": None, "racecheck": None}
+        known = old.get(part, {}).get(name, {})
+        if known.get("source") == notes[name]["source"]:
+            notes[name].update(known | unpoisoned)
+    return notes
+
+
+def fingerprint(name: str) -> str:
+    """A short name for a kernel's source: another source has another."""
+    return sha256(_source(name).encode()).hexdigest()[:12]
 
 
 def said_in_launches(batch: list[str], went: Went) -> dict[str, dict[str, Any]]:
@@ -161,11 +186,34 @@ def races_in(output: str, names: Iterable[str]) -> dict[str, int]:
 
 
 def launch(names: list[str]) -> None:
-    """Launch mutants and print a line of JSON for each: how many results were wrong, how many launches stopped."""
+    """Launch kernels and print a line of JSON for each: how many results were wrong, how many launches stopped."""
     for name in names:
         kernel = _renamed(name).kernel
-        went = [_launched(name, kernel) for _ in range(LAUNCHES)]
+        _launched(name, kernel)  # compiled and loaded, outside the turn
+        with alone() as poison:
+            went = [_launched(name, kernel, poison) for _ in range(LAUNCHES)]
         _say(name, {"wrong": sum(not right for _, right in went), "stopped": sum(not ended for ended, _ in went)})
+
+
+def poisoned(names: list[str]) -> None:
+    """Print what is found in shared memory after a kernel that fills it with poison, and after any other."""
+    with alone() as poison:
+        found = {"sms": poison.ctas, "bytes": BYTES, "found": poison.found(), "without": poison.found_of_another()}
+    _say(*names, found)
+
+
+@contextmanager
+def alone() -> Iterator[Poison]:
+    """The GPU for this process alone, among those of this record: another's kernel between the poison and a launch
+    would leave its own tile in shared memory. What poisons must have filled all of it each time."""
+    import fcntl  # not on Windows, where this module's list is read too
+
+    with (Path(tempfile.gettempdir()) / "tests-mutants-hardware.lock").open("w") as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        with Poison() as poison:
+            yield poison
+            if not poison.was_whole():
+                sys.exit("the poison was not in all shared memory before each launch")
 
 
 def launch_few(names: list[str]) -> None:
@@ -176,9 +224,11 @@ def launch_few(names: list[str]) -> None:
         _say(name, all(ended))
 
 
-def _launched(name: str, kernel: Any) -> tuple[bool, bool]:
-    """Whether a launch with fresh arguments ended by itself, and whether its result is right."""
+def _launched(name: str, kernel: Any, before: Callable[[], None] = lambda: None) -> tuple[bool, bool]:
+    """Whether a launch with fresh arguments ended by itself, and whether its result is right; `before` comes just
+    before it."""
     case = _case(name).with_kernel(kernel)
+    before()
     run = case.run(on="gpu")
     if run.fault is not None:
         sys.exit(str(run.fault))  # the GPU is lost to this process
@@ -195,9 +245,11 @@ def _case(name: str) -> Case:
 
 def _renamed(name: str) -> Case:
     """A kernel under a name of its own, by which racecheck's report can be told from those of others."""
-    case = _case(name)
-    source = MUTANTS[name].edited.source if name in MUTANTS else source_of(case.kernel)
-    return mutated(case, source, as_name=called(name))
+    return mutated(_case(name), _source(name), as_name=called(name))
+
+
+def _source(name: str) -> str:
+    return MUTANTS[name].edited.source if name in MUTANTS else source_of(_case(name).kernel)
 
 
 def called(name: str) -> str:

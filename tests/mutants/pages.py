@@ -124,6 +124,7 @@ def summary(data: dict[str, Any]) -> str:
         f"- FALSE ALARM: {made['name']}: {made['flagged']}, {made['wrong']}" for made in right if not made["holds"]
     ]
     lines += [f"- UNEXPLAINED: {line}" for line in data["unexplained"]]
+    lines += [f"- NOT RUN: {data['not_run']} pieces of the work"] if data["not_run"] else []
     return "\n".join(lines)
 
 

@@ -18,6 +18,7 @@ from tmalab.simulator.watchdog import patience
 
 PATIENCE = (2.0, 6.0)  # seconds for a run: some edits never end
 REFUSED = "python_error"
+FATES = ("refused", "caught", "wrong", "sometimes", "lucky", "survivors")  # of an edit: see Edits
 EDITED = (  # the kernels of which every mechanical edit is made
     *("copy_tile", "loads_before_the_expectation", "each_promises_its_own", "each_warp_its_own", "work_while_it_comes"),
     *("barrier_ends_and_begins", "copy_column, 5 tiles", "producer_and_consumers, 5 tiles", "ping_pong, 8 tiles"),
@@ -65,12 +66,18 @@ class Right:
         """Never flagged, always right."""
         return not self.flagged and not self.wrong
 
+    def add(self, other: Right) -> None:
+        """The same kernel over more orders."""
+        self.seeds += other.seeds
+        self.flagged += other.flagged
+        self.wrong += other.wrong
 
-def check_right(name: str, seeds: int) -> Right:
-    """Run a right kernel in orders 0 to seeds - 1."""
+
+def check_right(name: str, seeds: int, first: int = 0) -> Right:
+    """Run a right kernel in so many orders, from `first` on."""
     style = " ".join((CASES[name]().kernel.function.__doc__ or "").split())
     made = Right(name, style, seeds)
-    for seed in range(seeds):
+    for seed in range(first, first + seeds):
         found = outcome(CASES[name](), seed)
         if not found.clean:
             made.flagged.append(seed)
@@ -100,13 +107,21 @@ class Wrong:
         """Caught as often as it must be."""
         return bool(self.caught) if self.needed > 1 else len(self.caught) == self.seeds
 
+    def add(self, other: Wrong) -> None:
+        """The same mutant over more orders."""
+        self.seeds += other.seeds
+        self.caught += other.caught
+        self.found = dict((Counter(self.found) + Counter(other.found)).most_common())
+        self.right_results += other.right_results
+        self.may_stop |= other.may_stop
 
-def check_wrong(name: str, seeds: int) -> Wrong:
-    """Run a mutant in orders 0 to seeds - 1."""
+
+def check_wrong(name: str, seeds: int, first: int = 0) -> Wrong:
+    """Run a mutant in so many orders, from `first` on."""
     mutant = MUTANTS[name]
     made = Wrong(name, mutant.case, str(mutant.edited), mutant.is_mechanical, mutant.names, seeds, mutant.seeds)
     count: Counter[str] = Counter()
-    for seed in range(seeds):
+    for seed in range(first, first + seeds):
         found = outcome(mutant.fresh(), seed)
         count.update(found.names)
         made.right_results += found.right
@@ -140,13 +155,23 @@ class Edits:
 
     @property
     def count(self) -> int:
-        return sum(map(len, (self.refused, self.caught, self.wrong, self.sometimes, self.lucky, self.survivors)))
+        return sum(len(getattr(self, fate)) for fate in FATES)
+
+    def add(self, other: Edits) -> None:
+        """More edits of the same kernel."""
+        for fate in FATES:
+            getattr(self, fate).extend(getattr(other, fate))
 
 
-def check_edits(name: str, seeds: int) -> Edits:
-    """Run every mechanical edit of a right kernel in orders 0 to seeds - 1."""
+def edits_of(name: str) -> list[Edited]:
+    """Every mechanical edit of a right kernel."""
+    return every(source_of(CASES[name]().kernel))
+
+
+def check_edits(name: str, seeds: int, chosen: slice = slice(None)) -> Edits:
+    """Run the mechanical edits of a right kernel, or some of them, in orders 0 to seeds - 1."""
     made = Edits(name, seeds)
-    for edited in every(source_of(CASES[name]().kernel)):
+    for edited in edits_of(name)[chosen]:
         getattr(made, fate(name, edited, seeds)).append(str(edited))
     return made
 

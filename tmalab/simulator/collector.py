@@ -30,7 +30,15 @@ if TYPE_CHECKING:
     from tmalab.simulator.simulation import Simulation
 
 STRICT = (SAME_WRITTEN, READ_UNFENCED, FENCED_BY_ANOTHER, NARROW_USED)
-NO_DETAILS = ("key", "once", "rank", "report", "line", "earlier_line")  # words of a report that its data has elsewhere
+NO_DETAILS = (
+    "key",
+    "once",
+    "rank",
+    "report",
+    "line",
+    "earlier_line",
+    "multiple",
+)  # words of a report that its data has elsewhere
 AFTER_READ_TOO_EARLY = "exit-in-flight"  # follows from a read before the wait, which already says it
 
 

@@ -56,13 +56,14 @@ CATALOGUE = (
 NAMES = frozenset(CATALOGUE)
 
 
-# The order in which hazards are told: what makes waits return too early or others do too much, what comes of it, and
-# what is certain to be a consequence.
-MISPLACED, MISCOUNTED, COMMON, CONSEQUENCE, END = range(5)
+# The order in which hazards are told: what makes waits return too early or others do too much, what comes of it, who
+# may have missed a phase, who is stuck, and what is certain to be a consequence.
+MISPLACED, MISCOUNTED, COMMON, PASSED, STUCK, CONSEQUENCE, END = range(7)
 RANKS = {
     **dict.fromkeys(("barrier-not-initialised", "barrier-reinit", "init-not-visible", "peer-not-started"), MISPLACED),
     **dict.fromkeys(("multiple-issue", "wait-ignored", "wrong-parity"), MISPLACED),
     **dict.fromkeys(("over-arrival", "expect-after-completion", "too-few-bytes"), MISCOUNTED),
+    "phase-alias": PASSED,  # whoever refills a stage too early also completes its barrier too early
     "deadlock": END,
 }
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from tmalab.simulator import missing_arrivals, misuse_clusters, misuse_maps, misuse_wgmma
 from tmalab.simulator.arrays import READ, WRITE
 from tmalab.simulator.conflict_names import WGMMA
-from tmalab.simulator.hazards import COMMON, CONSEQUENCE
+from tmalab.simulator.hazards import CONSEQUENCE, STUCK
 from tmalab.simulator.misuse_clusters import copy_access
 from tmalab.simulator.naming import barrier_name, part_name
 from tmalab.simulator.told import Told, access_at, access_by, barrier_words
@@ -87,7 +87,7 @@ def _waiting(run: Simulation, thread: SimThread, barrier: Barrier) -> Told:
 def _missing_arrival(run: Simulation, thread: SimThread, barrier: Barrier) -> Told:
     accesses, words = _waiting(run, thread, barrier)
     variant, more = missing_arrivals.explained(barrier)
-    rank = CONSEQUENCE if variant == missing_arrivals.HELD else COMMON
+    rank = CONSEQUENCE if variant == missing_arrivals.HELD else STUCK
     return accesses, {**words, **more, "before": barrier.machine.phase - 1, "variant": variant, "rank": rank}
 
 
@@ -156,7 +156,7 @@ def _misaligned_address(
     access = access_by(
         thread, "copy", text("hazards.does-address", place=name), place, space="shared", array=name, address=address
     )
-    words = {"address": hex(address), "size": size, "nearest": hex(address - address % size)}
+    words = {"address": hex(address), "size": size, "multiple": f"{size:,}", "nearest": hex(address - address % size)}
     return [access], words | ({"operand": operand, "variant": "descriptor"} if operand else {})
 
 

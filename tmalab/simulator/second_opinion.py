@@ -1,9 +1,10 @@
-"""A second opinion on garbage: was it read before a wait, although the load never came to be?
+"""A second opinion on what a deadlocked run shows: the same mistake may say more of itself in another order.
 
 A reader that does not wait can run so far ahead that everybody is stuck before the load is issued. Then this order of
-threads shows a read of what nobody wrote, and a deadlock; the mistake is the missing wait. So the kernel is run in two
-orders, all threads backwards and all forwards, and where one of them shows the same line reading before a wait,
-that is what is reported.
+threads shows a read of what nobody wrote, and a deadlock; the mistake is the missing wait. And a stage that is refilled
+while it is in use completes its barrier once more: a reader who is slow misses that phase and is stuck before it
+reads. So the kernel is run in two orders, all threads backwards and all forwards, and what one of them knows better is
+reported first.
 """
 
 from __future__ import annotations
@@ -14,17 +15,24 @@ from tmalab.simulator.hazards import Hazard
 from tmalab.simulator.policy import Policy
 
 CONSEQUENCES = {"uninitialised-read", "wrong-parity"}  # of a missing wait, where readers ran ahead into a deadlock
+MISSED, REFILLED = "phase-alias", "overwrite-in-use"
 ORDERS = (Policy(0, backwards=True), Policy(0))  # a run of seed 0 was the second one itself
 
 
 def second_opinion(hazards: list[Hazard], hazards_under: Callable[[Policy], list[Hazard]]) -> list[Hazard]:
-    """The hazards of a deadlocked run, its garbage explained by those of other orders where they know better."""
+    """The hazards of a deadlocked run, with those of other orders where they explain them."""
+    names = {hazard.name for hazard in hazards}
     garbage = _lines_read(hazard for hazard in hazards if hazard.name == "uninitialised-read")
-    for policy in ORDERS if garbage else ():
-        early = [hazard for hazard in hazards_under(policy) if hazard.name == "read-before-wait"]
+    missed = MISSED in names and REFILLED not in names
+    for policy in ORDERS if garbage or missed else ():
+        found = hazards_under(policy)
+        early = [hazard for hazard in found if hazard.name == "read-before-wait"]
         explained = [hazard for hazard in early if _lines_read([hazard]) & garbage]
         if explained:
             return [*explained, *(hazard for hazard in hazards if hazard.name not in CONSEQUENCES)]
+        refilled = [hazard for hazard in found if hazard.name == REFILLED]
+        if missed and refilled:
+            return [*refilled, *hazards]
     return hazards
 
 

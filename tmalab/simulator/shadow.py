@@ -40,7 +40,8 @@ class Shadow(IssueChecks):
     ):
         self.space, self.size, self.grain, self._report = space, size, grain, report
         self.writers = blank(size // grain + 1)
-        self.reads = np.empty(0, READ_RECORD)
+        self._reads: list[np.ndarray] = []  # joined when they are looked at: many copies may read, and nobody write
+        self._count = 0
         self.standing = StandingReads(len(self.writers))
         self.reductions = Reductions()
         self._compacted = 0
@@ -50,6 +51,17 @@ class Shadow(IssueChecks):
         self._foreign_reads = blank(len(self.writers)) if many_clusters else None
         self.scratch = np.zeros(len(self.writers), np.int32)  # for checks, which leave zeros
         self.twins = np.empty(0, READ_RECORD)  # writers of the value that another thread has written since, unordered
+
+    @property
+    def reads(self) -> np.ndarray:
+        """The reads that the next write must respect."""
+        if len(self._reads) != 1:
+            self._reads = [np.concatenate([np.empty(0, READ_RECORD), *self._reads])]
+        return self._reads[0]
+
+    @reads.setter
+    def reads(self, reads: np.ndarray) -> None:
+        self._reads, self._count = [reads], len(reads)
 
     def refine(self, grain: int) -> None:
         """Look closer from now on: an array of smaller elements has come."""
@@ -123,7 +135,7 @@ class Shadow(IssueChecks):
     def prune(self, known: np.ndarray) -> None:
         """Drop reads that every thread knows of: no later access can conflict with them, except in other clusters.
         Strict runs keep them, since an order is not all that they ask for."""
-        if len(self.reads) and not self.strict:
+        if self._count and not self.strict:
             kept = self.reads["tick"] > known[self.reads["dimension"]]
             self._keep(self.reads.compress(~kept))
             self.reads = self.reads.compress(kept)
@@ -154,9 +166,9 @@ class Shadow(IssueChecks):
 
     def remember_reads(self, units: np.ndarray, made: np.ndarray) -> None:
         """Reads that the next write must respect."""
-        reads = with_units(units, made)
-        self.reads = np.concatenate([self.reads, reads]) if len(self.reads) else reads
-        if len(self.reads) > max(COMPACT_FROM, 2 * self._compacted):
+        self._reads.append(with_units(units, made))
+        self._count += len(units)
+        if self._count > max(COMPACT_FROM, 2 * self._compacted):
             self._compact()
 
     def take_reads(self, units: np.ndarray, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -169,7 +181,7 @@ class Shadow(IssueChecks):
         return self._take_single_reads(units, positions)
 
     def _take_single_reads(self, units: np.ndarray, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        if not len(self.reads):
+        if not self._count:
             return self.reads, positions[:0]
         self.scratch[units] = positions + 1
         position = self.scratch[self.reads["unit"]] - 1

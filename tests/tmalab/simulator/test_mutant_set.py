@@ -7,11 +7,11 @@ from itertools import chain
 
 import pytest
 
-from tests.mutants import equivalent, pages
+from tests.mutants import equivalent, pages, pieces, runs
 from tests.mutants.edits import every
 from tests.mutants.mutant import source_of
 from tests.mutants.right import CASES
-from tests.mutants.runs import EDITED, check_edits
+from tests.mutants.runs import EDITED, check_edits, check_right, check_wrong
 from tests.mutants.wrong import MUTANTS
 from tmalab.bootstrap import ROOT
 from tmalab.simulator.hazards import CATALOGUE
@@ -47,6 +47,33 @@ def test_every_survivor_has_a_reason_that_is_told():
 @pytest.mark.parametrize("name", IN_CI)
 def test_mechanical_edits_are_reported_or_known_to_change_nothing(name):
     assert equivalent.unexplained([check_edits(name, SEEDS)]) == []
+
+
+@pytest.fixture
+def a_few(monkeypatch):
+    """Two kernels with a mutant, in small pieces."""
+    monkeypatch.setattr(pieces, "CASES", ["copy_tile", "the_same_flag"])
+    monkeypatch.setattr(pieces, "MUTANTS", ["wait removed"])
+    monkeypatch.setattr(pieces, "EDITED", ["copy_tile"])
+    monkeypatch.setattr(pieces, "ORDERS", {pieces.check_right: 2, pieces.check_wrong: 2})
+    monkeypatch.setattr(pieces, "EDITS", 3)
+    for module in (pieces, runs):
+        monkeypatch.setattr(module, "edits_of", lambda name: every(source_of(CASES[name]().kernel))[3:8])
+
+
+def test_work_in_pieces_comes_to_what_it_comes_to_as_a_whole(a_few):
+    made = pieces.tables(5, 3, 1)
+    assert made.right == [check_right(name, 5) for name in ("copy_tile", "the_same_flag")]
+    assert made.wrong == [check_wrong("wait removed", 3)]
+    assert made.edits == [check_edits("copy_tile", 1)]
+    assert made.not_run == 0
+
+
+def test_pieces_that_the_time_did_not_suffice_for_are_counted_and_missing(a_few):
+    made = pieces.tables(5, 3, 1, seconds=0)
+    assert made.not_run > 0
+    assert made.edits == []  # a few of them say nothing about all
+    assert all(each.seeds < 5 for each in made.right)
 
 
 @pytest.mark.slow

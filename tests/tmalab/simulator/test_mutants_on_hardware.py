@@ -7,9 +7,10 @@ import sys
 import textwrap
 import time
 
+import numpy as np
 import pytest
 
-from tests.mutants import hardware
+from tests.mutants import hardware, poison
 from tests.mutants.processes import Went, deal_out, in_batches, run
 from tests.mutants.right import CASES
 from tests.mutants.runs import kernels, outcome
@@ -129,9 +130,14 @@ def read(log):
     return json.loads(log.file.read_text("utf-8"))
 
 
+def told(note):
+    """What is known of a kernel, without which one it is of."""
+    return {key: value for key, value in note.items() if key != "source"}
+
+
 def test_at_first_every_listed_mutant_and_one_case_of_each_right_kernel_are_lacking(log):
-    assert log.lacking("launch") == hardware.listed()
-    assert sorted(log.lacking("racecheck")) == sorted([*hardware.listed(), *kernels()])
+    for part in hardware.PARTS:
+        assert sorted(log.lacking(part)) == sorted([*hardware.listed(), *kernels()])
     assert set(log.lacking("racecheck")[: len(hardware.CONTROLS)]) == set(hardware.CONTROLS)
 
 
@@ -141,8 +147,8 @@ def test_a_kernel_that_ends_its_process_is_noted_and_the_others_go_on(log):
     assert log.settle("launch", [first, second, third], Went({first: [went]})) == [[third]]
     assert log.settle("launch", [third], Went({third: [went]}, whole=True)) == []
     runs = read(log)["mutants"]
-    assert runs[first] == runs[third] == {**went, "racecheck": None}
-    assert runs[second] == {"wrong": hardware.LAUNCHES, "stopped": hardware.LAUNCHES, "racecheck": None}
+    assert told(runs[first]) == told(runs[third]) == {**went, "racecheck": None}
+    assert told(runs[second]) == {"wrong": hardware.LAUNCHES, "stopped": hardware.LAUNCHES, "racecheck": None}
     assert not {first, second, third} & set(log.lacking("launch"))
 
 
@@ -158,24 +164,63 @@ def test_racechecks_silence_counts_only_where_its_process_ended_well(log):
     assert [runs[name]["racecheck"] for name in (first, second, third)] == [3, 0, hardware.ENDED]
 
 
-def test_what_the_time_did_not_suffice_for_is_not_run_and_run_when_asked_again(log):
+def launched(file, poison):
+    """A record of one kernel, launched with or without poison before it."""
+    log = hardware.Log(file, 60)
+    log.data["poison"] = poison
     first, second = hardware.listed()[:2]
-    went = {"wrong": 0, "stopped": 0}
-    assert log.settle("launch", [first, second], Went({first: [went]}, late=True)) == []
-    again = hardware.Log(log.file, 60)
+    log.settle("launch", [first, second], Went({first: [{"wrong": 3, "stopped": 0}]}, late=True))
+    log.settle("racecheck", [first], Went({first: [True]}, whole=True))
+    return first, second
+
+
+def test_what_the_time_did_not_suffice_for_is_not_run_and_run_when_asked_again(tmp_path):
+    first, second = launched(tmp_path / "hardware.json", {"found": 1.0})
+    again = hardware.Log(tmp_path / "hardware.json", 60)
     assert first not in again.lacking("launch")
     assert second in again.lacking("launch")
-    assert read(log)["mutants"][second] == {"wrong": None, "stopped": None, "racecheck": None}
+    assert told(read(again)["mutants"][second]) == {"wrong": None, "stopped": None, "racecheck": None}
+
+
+def test_launches_into_what_others_left_in_shared_memory_are_made_again(tmp_path):
+    first, _ = launched(tmp_path / "hardware.json", None)
+    again = hardware.Log(tmp_path / "hardware.json", 60)
+    assert first in again.lacking("launch")
+    assert first not in again.lacking("racecheck")
+
+
+def test_what_was_found_of_another_source_is_not_known_of_this_one(tmp_path, monkeypatch):
+    first, _ = launched(tmp_path / "hardware.json", {"found": 1.0})
+    source = hardware._source
+    monkeypatch.setattr(hardware, "_source", lambda name: source(name) + "    pass\n")
+    again = hardware.Log(tmp_path / "hardware.json", 60)
+    assert all(first in again.lacking(part) for part in hardware.PARTS)
+
+
+def test_the_poison_is_in_all_of_a_ctas_shared_memory():
+    """In the simulator there is one SM, and one CTA that begins."""
+    begun, met, held = np.zeros(1, np.int32), np.zeros(1, np.int32), np.zeros(1, np.int32)
+    assert poison.fill.run(1, poison.THREADS, (begun, met, held, 1)).ok
+    assert (begun[0], met[0], held[0]) == (1, 1, 227 * 1024 // 4)
+
+
+def test_what_is_looked_at_before_it_is_written_is_uninitialised():
+    found = np.zeros((1, poison.LOOKED_AT), np.int32)
+    run = poison.look.run(1, poison.THREADS, (found, 0))
+    assert [hazard.name for hazard in run.hazards] == ["uninitialised-read"]
+    assert (found == poison.WORD).all()
 
 
 def test_the_whole_record_with_processes_that_stand_for_the_gpu_and_for_racecheck(tmp_path, monkeypatch):
     """The result of every launch is right, and racecheck knows the controls."""
+    poison = "import json, sys; print(json.dumps([*sys.argv[1:], {'found': 1.0}]))"
     launches = "import json, sys; [print(json.dumps([n, {'wrong': 0, 'stopped': 0}])) for n in sys.argv[1:]]"
     reports = [
         f"Race reported between {hardware.called(name)} and {hardware.called(name)}" for name in hardware.CONTROLS
     ]
     checks = f"import json, sys; [print(json.dumps([n, True])) for n in sys.argv[1:]]; print({chr(10).join(reports)!r})"
-    commands = {"launch": [sys.executable, "-c", launches], "racecheck": [sys.executable, "-c", checks]}
+    scripts = {"poison": poison, "launch": launches, "racecheck": checks}
+    commands = {part: [sys.executable, "-c", script] for part, script in scripts.items()}
     monkeypatch.setattr(hardware, "_COMMAND", commands)
     monkeypatch.setattr(hardware, "_version_of_sanitizer", lambda: "none")
     monkeypatch.setattr("tmalab.gpu.recorder.describe", lambda command: {"command": command})
@@ -184,7 +229,8 @@ def test_the_whole_record_with_processes_that_stand_for_the_gpu_and_for_racechec
     assert hardware.record(file, ["launch"]) == 1
     assert hardware.record(file, ["racecheck"]) == 0
     data = json.loads(file.read_text("utf-8"))
-    assert data["mutants"]["wait removed"] == {"wrong": 0, "stopped": 0, "racecheck": 0}
+    assert data["poison"] == {"found": 1.0}
+    assert told(data["mutants"]["wait removed"]) == {"wrong": 0, "stopped": 0, "racecheck": 0}
     assert all(data["mutants"][name]["racecheck"] for name in hardware.CONTROLS)
     assert set(data["right"]) == set(kernels())
-    assert not any(note["racecheck"] for note in data["right"].values())
+    assert not any(note["racecheck"] or note["wrong"] for note in data["right"].values())

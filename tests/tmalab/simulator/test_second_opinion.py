@@ -1,4 +1,4 @@
-"""Readers that run ahead into a deadlock: the missing wait is named although no load was issued in this order."""
+"""Kernels that are stuck: what another order of the threads shows of the mistake is told first."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numba import cuda
 
+from tests.mutants.wrong import MUTANTS
 from tmalab import TensorMap, kernel, ptx
 
 ROWS, COLS, TILES = 8, 64, 2
@@ -42,3 +43,12 @@ def test_the_missing_wait_is_named_and_not_what_follows_from_it(seed):
     names = {hazard.name for hazard in no_wait_for_full.run(block=64, args=args, seed=seed).hazards}
     assert "read-before-wait" in names
     assert not names & {"uninitialised-read", "wrong-parity"}
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("name", ["bulk stage filled again while read", "next load before the last read"])
+def test_a_stage_that_is_refilled_too_early_is_told_before_the_phase_that_a_waiter_misses(name, seed):
+    """Also where that waiter is stuck, and has not read anything yet."""
+    found = [hazard.name for hazard in MUTANTS[name].fresh().run(seed).hazards]
+    assert found[0] == "overwrite-in-use"
+    assert "phase-alias" in found

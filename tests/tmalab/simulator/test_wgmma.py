@@ -109,6 +109,14 @@ def test_of_a_descriptor_that_was_moved_on_by_bytes_it_is_told_where_it_leads():
     assert "1 added to the descriptor for each 16 bytes" in found.fix
 
 
+def test_of_a_tile_that_lies_askew_sentences_have_separators_and_code_has_none():
+    run = edited(RIGHT["ring"](), *WRONG["tile aligned to 128 bytes"][1:3]).run()
+    found = next(hazard for hazard in run.hazards if hazard.name == "misaligned")
+    assert "every 1,024 bytes" in found.message
+    assert "alignment=1024" in found.fix
+    assert found.details["size"] == 1024
+
+
 @pytest.mark.parametrize("steps", [1, 2, 3])
 def test_fewer_steps_than_stages_are_right(steps):
     case = RIGHT["ring"](steps)
