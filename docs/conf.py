@@ -49,7 +49,7 @@ from tmalab.reductions import MAP_OPERATIONS
 from tmalab.tensor_map_rules import RULES, Rule
 from tmalab.texts import text
 from tmalab.timing.constants import UNITS, Constants, meaning
-from tmalab.timing.trials import TRIALS
+from tmalab.timing.trials import HELD_OUT, TRIALS
 
 project = "TMA Lab"
 author = copyright = "the TMA Lab authors"
@@ -247,7 +247,7 @@ def timing_errors() -> str:
     kept = timing.kept()
     families = defaultdict(list)
     for row in kept["configurations"]:
-        if not row["fitted"]:
+        if row["use"] == HELD_OUT:
             families[TRIALS[row["configuration"]].family].append(abs(row["error"]))
     rows = [(name, str(len(found)), f"{median(found):.1%}", f"{max(found):.1%}") for name, found in families.items()]
     rows.append(("all", str(kept["judged"]), f"{kept['median_error']:.1%}", f"{kept['max_error']:.1%}"))
