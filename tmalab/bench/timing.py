@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from itertools import combinations
 from statistics import median
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tmalab.launch import Launch
 from tmalab.texts import text
@@ -22,9 +22,6 @@ from tmalab.timing.predict import Predictor
 from tmalab.timing.refine import refine
 from tmalab.timing.trials import FIT, TRIALS
 from tmalab.timing.trials import HELD_OUT as JUDGES
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 COMPARED = TABLE.with_name("timing-compared.json")
 WORST = 0.25  # the error that no prediction should exceed
@@ -123,33 +120,6 @@ def fitted(measured: Measured) -> Constants:
 def kept() -> dict[str, Any]:
     """The comparison that the last `refit` has kept, as `compare` makes it: what the docs and notebooks show."""
     return json.loads(COMPARED.read_text("utf-8"))
-
-
-def plot(result: Mapping[str, Any] | None = None) -> Figure:
-    """Both curves: for each family of trials, in the order of what was measured, what was predicted; rings mark the
-    trials that only judge. `result`: a comparison; None: the kept one."""
-    from matplotlib.figure import Figure
-
-    families: dict[str, list[Mapping[str, Any]]] = {}
-    for row in (result or kept())["configurations"]:
-        families.setdefault(TRIALS[row["configuration"]].family, []).append(row)
-    figure = Figure(figsize=(3.6 * len(families), 4), layout="constrained")
-    for panel, (family, rows) in zip(
-        figure.subplots(1, len(families), squeeze=False)[0], families.items(), strict=True
-    ):
-        rows = sorted(rows, key=lambda row: row["measured_us"])
-        panel.plot([row["measured_us"] for row in rows], "-", color="black", label=text("timing.plot-measured"))
-        panel.plot([row["predicted_us"] for row in rows], "x--", label=text("timing.plot-predicted"))
-        judged = [(place, row["predicted_us"]) for place, row in enumerate(rows) if row["use"] == JUDGES]
-        panel.plot(
-            *(zip(*judged, strict=True) if judged else ((), ())),
-            "o",
-            fillstyle="none",
-            label=text("timing.plot-judged"),
-        )
-        panel.set(title=family, yscale="log", xlabel=text("timing.plot-trials"), ylabel="µs")
-        panel.legend()
-    return figure
 
 
 def _is_turned_round(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:

@@ -95,21 +95,12 @@ def test_a_pair_that_is_predicted_the_other_way_round_is_found_only_where_it_is_
     assert not timing._is_turned_round(row(10, 14), row(12, 15))
 
 
-def test_the_plot_has_both_curves_of_every_family(recording):
-    figure = timing.plot(timing.compare(recording, TRUE))
-    (panel,) = figure.axes
-    assert panel.get_title() == "ring copy"
-    judged = sum(TRIALS[name].use == "held out" for name in SOME)
-    assert [len(line.get_ydata()) for line in panel.get_lines()] == [len(SOME), len(SOME), judged]
-
-
-def test_what_is_kept_is_drawn_by_itself(recording, tmp_path, monkeypatch):
+def test_what_is_kept_is_read_as_it_was(recording, tmp_path, monkeypatch):
     monkeypatch.setattr(timing, "COMPARED", tmp_path / "compared.json")
     result = timing.compare(recording, TRUE)
     timing.keep(result)
     assert timing.kept()["median_error"] == result["median_error"]
     assert [row["configuration"] for row in timing.kept()["configurations"]] == SOME
-    assert timing.plot().axes
 
 
 def test_the_kept_comparison_holds_the_targets():
