@@ -3,7 +3,7 @@
 A page writes `{{ rules }}`, `{{ descriptor }}`, `{{ instructions }}`, `{{ barrier }}`, `{{ im2col_rules }}`,
 `{{ boundaries }}`, `{{ reductions }}`, `{{ recordings }}`, `{{ coverage }}`,
 `{{ commonly_said }}`, `{{ ladder }}`, `{{ twins }}`, `{{ twins_differ }}`, `{{ against_cp_async }}`,
-`{{ gains }}`, `{{ benches }}`, `{{ timing_constants }}`, `{{ timing_errors }}`,
+`{{ gains }}`, `{{ benches }}`, `{{ timing_constants }}`, `{{ timing_errors }}`, `{{ timing_depths }}`,
 `{{ glossary }}`, `{{ languages }}` or `{{ throughput }}` where a table that the library holds belongs. `boundaries`,
 `recordings` and `coverage` compare every recorded case anew.
 `{{ picture_NAME }}` is a figure of tmalab.figures.gallery, drawn anew, which answers to the pointer there as well.
@@ -28,7 +28,7 @@ import tmalab
 from grader.translations import Source, sources
 from tmalab import descriptor as map_bytes
 from tmalab import kernels, mbarrier_word, ptx, recorded, translation
-from tmalab.bench import ON_GPU, command, plots, timing
+from tmalab.bench import ON_GPU, command, plots, timing, timing_plots
 from tmalab.bench.rounds import ratio
 from tmalab.commonly_said import commonly_said as made_of_recordings
 from tmalab.data_types import DataType, Swizzle
@@ -50,7 +50,7 @@ from tmalab.reductions import MAP_OPERATIONS
 from tmalab.tensor_map_rules import RULES, Rule
 from tmalab.texts import text
 from tmalab.timing.constants import UNITS, Constants, meaning
-from tmalab.timing.trials import TRIALS
+from tmalab.timing.trials import HELD_OUT, TRIALS
 
 project = "TMA Lab"
 author = copyright = "the TMA Lab authors"
@@ -248,14 +248,17 @@ def timing_errors() -> str:
     kept = timing.kept()
     families = defaultdict(list)
     for row in kept["configurations"]:
-        if not row["fitted"]:
+        if row["use"] == HELD_OUT:
             families[TRIALS[row["configuration"]].family].append(abs(row["error"]))
     rows = [(name, str(len(found)), f"{median(found):.1%}", f"{max(found):.1%}") for name, found in families.items()]
     rows.append(("all", str(kept["judged"]), f"{kept['median_error']:.1%}", f"{kept['max_error']:.1%}"))
-    drawn = io.StringIO()
-    timing.plot(kept).savefig(drawn, format="svg", bbox_inches="tight")
-    curves = f"````{{raw}} html\n{drawn.getvalue()[drawn.getvalue().index('<svg') :]}\n````"
-    return f"{table(('trials', 'judged', 'median error', 'largest'), rows)}\n\n{curves}"
+    drawn = f"````{{raw}} html\n{timing_plots.trials(kept)._repr_svg_()}\n````"
+    return f"{table(('trials', 'judged', 'median error', 'largest'), rows)}\n\n{drawn}"
+
+
+def timing_depths() -> str:
+    """Both curves by the number of stages."""
+    return f"````{{raw}} html\n{timing_plots.depths()._repr_svg_()}\n````"
 
 
 def picture(figure: Figure | GemmFigure) -> str:
@@ -453,7 +456,18 @@ def glossary() -> str:
 TABLES = (
     *(rules, im2col_rules, boundaries, descriptor, instructions, reductions, barrier, recordings, coverage),
     *(twins, twins_differ, against_cp_async),
-    *(commonly_said, ladder, gains, benches, timing_constants, timing_errors, gemm_picture, throughput, aims),
+    *(
+        commonly_said,
+        ladder,
+        gains,
+        benches,
+        timing_constants,
+        timing_errors,
+        timing_depths,
+        gemm_picture,
+        throughput,
+        aims,
+    ),
     *(glossary, languages),
 )
 myst_substitutions = {made.__name__: made() for made in TABLES}

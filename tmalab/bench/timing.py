@@ -11,19 +11,17 @@ from collections.abc import Mapping
 from itertools import combinations
 from statistics import median
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tmalab.launch import Launch
 from tmalab.texts import text
 from tmalab.timing.constants import TABLE, Constants
 from tmalab.timing.fit import fit
-from tmalab.timing.measured import MEASURED, Measured
+from tmalab.timing.measured import HELD_OUT, MEASURED, RECORDED, Measured
 from tmalab.timing.predict import Predictor
 from tmalab.timing.refine import refine
-from tmalab.timing.trials import TRIALS
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from tmalab.timing.trials import FIT, TRIALS
+from tmalab.timing.trials import HELD_OUT as JUDGES
 
 COMPARED = TABLE.with_name("timing-compared.json")
 WORST = 0.25  # the error that no prediction should exceed
@@ -41,17 +39,20 @@ def measure() -> dict[str, Any]:
 
 
 def recording() -> Measured:
-    """What was recorded; NoRecording, in one sentence, where nothing was."""
+    """What was recorded, with the trials that are held out where they have been; NoRecording, in one sentence, where
+    nothing was."""
     try:
-        return Measured.read()
+        measured = Measured.read()
     except FileNotFoundError:
         raise NoRecording(text("timing.nothing-recorded", file=MEASURED)) from None
+    later = RECORDED / HELD_OUT
+    return measured.with_trials_of(Measured.read(later)) if later.exists() else measured
 
 
 def compare(measured: Measured, constants: Constants) -> dict[str, Any]:
     """Each trial of a recording: measured and predicted (µs), and the error, a share of what was measured.
 
-    `median_error` and `max_error` are those of trials that nothing was fitted to; `order_violations` of their pairs
+    `median_error` and `max_error` are those of the trials that are held out; `order_violations` of their pairs
     that are more than 15 % apart, those that are predicted the other way round. `prediction_s`: how long it took to
     predict.
     """
@@ -61,10 +62,10 @@ def compare(measured: Measured, constants: Constants) -> dict[str, Any]:
         began = perf_counter()
         predicted = predictor.duration(constants)
         seconds = round(perf_counter() - began, 2)
-        row = {"configuration": name, "fitted": TRIALS[name].fits, "measured_us": round(times[name] / 1e3, 3)}
+        row = {"configuration": name, "use": TRIALS[name].use, "measured_us": round(times[name] / 1e3, 3)}
         error = round(predicted / times[name] - 1, 4)
         rows.append({**row, "predicted_us": round(predicted / 1e3, 3), "error": error, "prediction_s": seconds})
-    judged = [row for row in rows if not row["fitted"]]
+    judged = [row for row in rows if row["use"] == JUDGES]
     errors = [abs(row["error"]) for row in judged]
     violations = [pair for pair in combinations(judged, 2) if _is_turned_round(*pair)]
     return {
@@ -111,7 +112,7 @@ def fitted(measured: Measured) -> Constants:
     """The constants by the micro-benchmarks of a recording, refined on its trials that are for fitting."""
     source = measured.provenance["command"]
     constants = fit(measured.middles(), measured.sms, measured.l2_size, source, measured.provenance)
-    for_fitting = {name: made for name, made in predictors(measured).items() if TRIALS[name].fits}
+    for_fitting = {name: made for name, made in predictors(measured).items() if TRIALS[name].use == FIT}
     predictions = {name: lambda candidate, made=made: made.duration(candidate) for name, made in for_fitting.items()}
     return refine(constants, predictions, measured.times())
 
@@ -119,28 +120,6 @@ def fitted(measured: Measured) -> Constants:
 def kept() -> dict[str, Any]:
     """The comparison that the last `refit` has kept, as `compare` makes it: what the docs and notebooks show."""
     return json.loads(COMPARED.read_text("utf-8"))
-
-
-def plot(result: Mapping[str, Any] | None = None) -> Figure:
-    """Both curves: for each family of trials, in the order of what was measured, what was predicted; rings mark the
-    trials that only judge. `result`: a comparison; None: the kept one."""
-    from matplotlib.figure import Figure
-
-    families: dict[str, list[Mapping[str, Any]]] = {}
-    for row in (result or kept())["configurations"]:
-        families.setdefault(TRIALS[row["configuration"]].family, []).append(row)
-    figure = Figure(figsize=(3.6 * len(families), 4), layout="constrained")
-    for panel, (family, rows) in zip(
-        figure.subplots(1, len(families), squeeze=False)[0], families.items(), strict=True
-    ):
-        rows = sorted(rows, key=lambda row: row["measured_us"])
-        panel.plot([row["measured_us"] for row in rows], "-", color="black", label=text("timing.plot-measured"))
-        panel.plot([row["predicted_us"] for row in rows], "x--", label=text("timing.plot-predicted"))
-        judged = [(place, row["predicted_us"]) for place, row in enumerate(rows) if not row["fitted"]]
-        panel.plot(*zip(*judged, strict=True), "o", fillstyle="none", label=text("timing.plot-judged"))
-        panel.set(title=family, yscale="log", xlabel=text("timing.plot-trials"), ylabel="µs")
-        panel.legend()
-    return figure
 
 
 def _is_turned_round(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:

@@ -56,8 +56,10 @@ def bench_timing(as_json: bool, plot: Path | None, record: bool) -> None:
     except RuntimeError as error:  # nothing was recorded
         fail(str(error), UNREADABLE, {"bench": "timing", "error": str(error)} if as_json else None)
     if plot:
+        from tmalab.bench import timing_plots
+
         try:
-            timing.plot(result).savefig(plot)
+            timing_plots.trials(result).savefig(plot, bbox_inches="tight")
         except (OSError, ValueError) as error:
             fail(str(error), UNREADABLE, {"bench": "timing", "error": str(error)} if as_json else None)
     if as_json:

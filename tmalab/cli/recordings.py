@@ -18,8 +18,8 @@ from tmalab.texts import text
 @click.option("--folder", type=click.Path(path_type=Path), help=text("cli.help-record-folder"))
 @AS_JSON
 def record(groups: tuple[str, ...], folder: Path | None, as_json: bool) -> None:
-    if groups == ("timing",):
-        record_timing(folder, as_json)
+    if groups in (("timing",), ("held-out",)):
+        record_timing(groups[0], folder, as_json)
         return
     from tmalab.bootstrap import ROOT
     from tmalab.gpu import recorder
@@ -47,8 +47,8 @@ def record(groups: tuple[str, ...], folder: Path | None, as_json: bool) -> None:
         say(text("cli.record-done", count=sum(counts.values()), groups=", ".join(counts), folder=folder), "green")
 
 
-def record_timing(folder: Path | None, as_json: bool) -> None:
-    """Measure what the time model is made of and judged by: a group of its own, which takes minutes."""
+def record_timing(group: str, folder: Path | None, as_json: bool) -> None:
+    """Measure what the time model is made of, or what it is judged by: groups by themselves, which take minutes."""
     from tmalab.gpu.device import why_no_gpu
 
     if reason := why_no_gpu():
@@ -58,14 +58,15 @@ def record_timing(folder: Path | None, as_json: bool) -> None:
 
     folder = folder or RECORDED
     try:
-        counts = timing_recorder.record_timing(folder)
+        measure = timing_recorder.record_timing if group == "timing" else timing_recorder.record_held_out
+        counts = measure(folder)
     except OSError as error:
         sentence = text("cli.record-unwritable", folder=folder, reason=error.strerror)
         fail(sentence, UNREADABLE, {"folder": None, "error": sentence} if as_json else None)
     if as_json:
         print_json({"folder": str(folder), **counts})
     else:
-        say(text("cli.record-timing", folder=folder, **counts), "green")
+        say(text(f"cli.record-{group}", folder=folder, **counts), "green")
         for name, reason in counts["failed"].items():
             say(f"  {name}: {reason}", "red")
     sys.exit(1 if counts["failed"] else 0)

@@ -85,18 +85,18 @@ def run_on_gpu(
     except CompileError as error:
         return Run(on="gpu", compiling=lambda failed=error: failed)
     threads = math.prod(block)
-    loaded = _loaded(compiled, threads if trace else None)
-    check_fits(kernel.__name__, loaded.kernel, grid, block, cluster)
+    found = loaded(compiled, threads if trace else None)
+    check_fits(kernel.__name__, found.kernel, grid, block, cluster)
     try:
         with on_device(args) as layout:
-            call("cuMemcpyHtoD", loaded.notes, fresh_notes(limit_ns), len(fresh_notes()))
+            call("cuMemcpyHtoD", found.notes, fresh_notes(limit_ns), len(fresh_notes()))
             if trace:
-                call("cuMemsetD8", loaded.looks, 0, size_of(threads))
-            _launch(loaded.kernel, grid, block, cluster, parameters(args, layout))
+                call("cuMemsetD8", found.looks, 0, size_of(threads))
+            _launch(found.kernel, grid, block, cluster, parameters(args, layout))
             _finish(limit_ns)
             download(layout)
-            notes = _notes(loaded)
-            looks = read_looks(_memory(loaded.looks, size_of(threads)), threads) if trace else None
+            notes = _notes(found)
+            looks = read_looks(memory_at(found.looks, size_of(threads)), threads) if trace else None
     except DriverError as error:
         if error.code not in FAULTS:
             raise
@@ -109,16 +109,19 @@ def run_on_gpu(
 
 
 @lru_cache(maxsize=32)
-def _loaded(compiled: Compiled, looking: int | None = None) -> Loaded:
+def loaded(compiled: Compiled, looking: int | None = None) -> Loaded:
     """A kernel with bounded waits; `looking`: and with looks at the clock, for CTAs of so many threads."""
-    if looking is None:
-        cubin = compiled.bounded_cubin
-    else:
-        cubin = assembled(bound_waits(clocked(compiled.ptx, looking)), compiled.name).cubin
+    cubin = compiled.bounded_cubin if looking is None else looking_cubin(compiled, looking)
     library, kernel = load(cubin, compiled.name)
     notes, _ = call("cuLibraryGetGlobal", library, SYMBOL.encode())
     looks = 0 if looking is None else call("cuLibraryGetGlobal", library, LOOKS.encode())[0]
     return Loaded(library, kernel, int(notes), int(looks))
+
+
+@lru_cache(maxsize=32)
+def looking_cubin(compiled: Compiled, threads: int) -> bytes:
+    """Machine code with bounded waits and looks at the clock, for CTAs of so many threads."""
+    return assembled(bound_waits(clocked(compiled.ptx, threads)), compiled.name).cubin
 
 
 def load(cubin: bytes, name: str) -> tuple[Any, Any]:
@@ -191,10 +194,10 @@ def _finish(limit_ns: int) -> None:
 
 
 def _notes(loaded: Loaded) -> Notes:
-    return read_notes(_memory(loaded.notes, SIZE))
+    return read_notes(memory_at(loaded.notes, SIZE))
 
 
-def _memory(address: int, size: int) -> bytes:
+def memory_at(address: int, size: int) -> bytes:
     memory = ctypes.create_string_buffer(size)
     call("cuMemcpyDtoH", ctypes.addressof(memory), address, size)
     return memory.raw

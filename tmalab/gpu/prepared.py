@@ -48,7 +48,7 @@ class Prepared:
         arguments = located(args)
         self.name = kernel.__name__
         self.compiled: Compiled = compile_kernel(kernel.function, arguments, math.prod(block), min_ctas)
-        _, function = _loaded(self.compiled)
+        function = self._load(math.prod(block))
         check_fits(self.name, function, grid, block, cluster)
         self._gpu = gpu
         self._memory = ExitStack()
@@ -85,6 +85,10 @@ class Prepared:
 
     def __exit__(self, *exception: Any) -> None:
         self.close()
+
+    def _load(self, threads: int) -> Any:
+        """The function to launch, of the driver, for CTAs of so many threads."""
+        return _loaded(self.compiled)[1]
 
     def _checked(self, function: str, *arguments: Any) -> None:
         try:

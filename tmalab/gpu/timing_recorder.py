@@ -1,4 +1,5 @@
-"""Measure what the time model is made of, and what it is judged by: `tmalab record timing`, on a Hopper GPU.
+"""Measure what the time model is made of, and what it is judged by: `tmalab record timing`, on a Hopper GPU; and the
+trials alone that are held out, with what looks at the clock cost: `tmalab record held-out`.
 
 The micro-benchmarks run one after the other in this process. The trials run in processes of their own, which compile
 side by side and use the GPU in turn. Each kernel runs once with bounded waits before it is timed without, so that one
@@ -22,10 +23,11 @@ import numpy as np
 from tmalab.gpu.device import call, hopper
 from tmalab.gpu.recorder import RecordingError, describe
 from tmalab.gpu.stopwatch import nanoseconds_each
+from tmalab.gpu.trace_cost import TRACES, measure_traces, write_traces
 from tmalab.texts import text
 from tmalab.timing.constants import TABLE
 from tmalab.timing.fit import fit
-from tmalab.timing.measured import MEASURED, Measured
+from tmalab.timing.measured import HELD_OUT, MEASURED, Measured
 from tmalab.timing.micro import BENCHMARKS, Benchmark
 from tmalab.timing.micro.benchmark import CLOCK, WAVES
 from tmalab.timing.trials import TRIALS
@@ -33,7 +35,7 @@ from tmalab.timing.trials import TRIALS
 REPEATS = 9
 WARM = 2  # launches before those that count
 FLUSH_TURNS = 130  # of the ring of loads on all SMs: 270 MB, several times the L2 cache
-PROCESSES = min(8, os.cpu_count() or 1)
+PROCESSES = min(16, os.cpu_count() or 1)
 SOME_MEMORY = 1 << 24  # bytes of a benchmark's data: enough to see whether it ends
 SECONDS = 200  # for all trials: a process that takes longer is given up
 
@@ -65,7 +67,7 @@ def record_timing(folder: Path, command: str = "tmalab record timing") -> dict[s
     hopper().use()
     sms, l2_size = (_attribute(name) for name in ("MULTIPROCESSOR_COUNT", "L2_CACHE_SIZE"))
     samples, failed = _apart({name: _tried(measure, benchmark, sms) for name, benchmark in BENCHMARKS.items()})
-    trials, failed_trials = _apart(measure_trials(list(TRIALS)))
+    trials, failed_trials = _apart(measure_trials([name for name, trial in TRIALS.items() if not trial.fresh]))
     measured = Measured(provenance, sms, l2_size, samples, trials)
     folder.mkdir(parents=True, exist_ok=True)
     measured.write(folder / MEASURED)
@@ -75,6 +77,24 @@ def record_timing(folder: Path, command: str = "tmalab record timing") -> dict[s
         constants.write(folder / TABLE.name)
         counts["constants"] = len(constants)
     return counts
+
+
+def record_held_out(folder: Path, command: str = "tmalab record held-out") -> dict[str, Any]:
+    """Measure the trials that were chosen when the model stood, and what looks at the clock cost some of them.
+
+    Writes both into a folder, and returns how much there was of each, and what `failed`. Raises GpuUnavailable without
+    a Hopper GPU.
+    """
+    provenance = describe(command)
+    hopper().use()
+    sms, l2_size = (_attribute(name) for name in ("MULTIPROCESSOR_COUNT", "L2_CACHE_SIZE"))
+    names = [name for name, trial in TRIALS.items() if trial.fresh]
+    trials, failed = _apart(measure_trials(names + list(TRACES)))
+    traces = {name: trials.pop(name) for name in TRACES if name in trials}
+    folder.mkdir(parents=True, exist_ok=True)
+    Measured(provenance, sms, l2_size, {}, trials).write(folder / HELD_OUT)
+    write_traces(folder, provenance, traces)
+    return {"trials": len(trials), "traces": len(traces), "failed": failed}
 
 
 def _tried(function: Callable[..., Any], *arguments: Any) -> Any:
@@ -167,7 +187,8 @@ def _flush(sms: int) -> Any:
 
 
 def measure_trials(names: list[str]) -> dict[str, Any]:
-    """What each trial takes: `ns` of each replay, and the `registers` of a thread; or why that is not known."""
+    """What each trial takes: `ns` of each replay, and the `registers` of a thread; or why that is not known. Of those
+    with looks at the clock what `measure_traces` says."""
     context = get_context("spawn")
     deadline = time.monotonic() + SECONDS
     with ProcessPoolExecutor(PROCESSES, context, initializer=_begin, initargs=(context.Lock(),)) as pool:
@@ -191,6 +212,8 @@ def _begin(turn: Any) -> None:
 def _measure_trial(name: str) -> dict[str, Any]:
     from tmalab.gpu.compile import compile_kernel
 
+    if name in TRACES:
+        return measure_traces(name, _turn)
     found = TRIALS[name].launching()
     compiled = compile_kernel(found.kernel.function, found.args, found.block)
     compiled.bounded_cubin  # noqa: B018  assembled while others use the GPU

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
 
 RECORDED = Path(__file__).parent.parent / "recorded"
-MEASURED = "timing-measured.json"
+MEASURED, HELD_OUT = "timing-measured.json", "timing-held-out.json"
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,10 @@ class Measured:
     def read(cls, file: Path = RECORDED / MEASURED) -> Measured:
         """The recording in a file."""
         return cls(**json.loads(file.read_text("utf-8")))
+
+    def with_trials_of(self, other: Measured) -> Measured:
+        """The same with the trials of another recording."""
+        return replace(self, trials={**self.trials, **other.trials})
 
     def write(self, file: Path) -> None:
         """Write it, a line for each benchmark and trial."""

@@ -53,6 +53,7 @@ class Recording:
         self._counts: Counter[tuple] = Counter()
         self._watched: dict[str, Instruction] = {}
         super().__init__(*arguments, **named)
+        self._kernel = self.launch.kernel.function.__code__
         self.log.shared.note = partial(self._see, self.log.shared.note, "shared")
         note = partial(self._see, self.log.world.note_for(self.memory), "global")
         self.arguments = bound_arguments(self.launch, self.memory, note)
@@ -113,7 +114,9 @@ class Recording:
     def _instruction(self, name: str) -> Instruction:
         if name not in self._watched:
             self._watched[name] = watched = copy.copy(getattr(ptx, name))
-            watched._body = self._telling(name, meanings.meaning_of(name), watched._body)
+            meaning = meanings.meaning_of(name)
+            if meaning is not meanings.nothing:
+                watched._body = self._telling(name, meaning, watched._body)
         return self._watched[name]
 
     # What happens.
@@ -143,13 +146,11 @@ class Recording:
         thread = now.thread
         if thread not in self._issued:
             address = entry >> ADDRESS_SHIFT
-            access = Access(
-                address % WINDOW if space == "shared" else address,
-                1 << (entry >> SIZE_SHIFT & SIZE_BITS),
-                entry & KIND_BITS == READ,
-            )
+            reads = entry & KIND_BITS == READ
+            place = address % WINDOW if space == "shared" else address
+            access = Access(place, 1 << (entry >> SIZE_SHIFT & SIZE_BITS), reads)
             pc, line = self._where(sys._getframe(1))
-            self._tell(thread, Done(pc, space, "read" if access.reads else "write", access, line))
+            self._tell(thread, Done(pc, space, "read" if reads else "write", access, line))
         log(entry)
 
     def _tell(self, thread: SimThread, done: Done) -> None:
@@ -157,19 +158,17 @@ class Recording:
 
     def _where(self, frame: Any) -> tuple[tuple[int, ...], int]:
         """The place in the learner's code, and its line."""
-        codes, kernel, offsets, line = self.source.codes, self.launch.kernel.function.__code__, [], 0
+        codes, kernel, offsets, line = self.source.codes, self._kernel, (), 0
         while frame is not None:
             code = frame.f_code
             if id(code) in codes:
                 offset, of_offset = _places(code)[frame.f_lasti // 2]
-                if code is kernel and not offsets:  # as nearly always
-                    return (offset,), of_offset
-                line = line or of_offset
-                offsets.append(offset)
                 if code is kernel:  # the outermost
-                    break
+                    return (offset, *offsets), line or of_offset
+                line = line or of_offset
+                offsets = (offset, *offsets)
             frame = frame.f_back
-        return tuple(reversed(offsets)), line
+        return offsets, line
 
 
 def beginning(most: int) -> type[Recording]:

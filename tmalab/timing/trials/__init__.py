@@ -1,11 +1,12 @@
 """All trials: what the time model is fitted to and judged by. See `trial`."""
 
+from tmalab.timing.trials import held_out
 from tmalab.timing.trials.columns import COLUMNS
 from tmalab.timing.trials.moves import MOVES
 from tmalab.timing.trials.products import PRODUCTS
 from tmalab.timing.trials.stores import STORES
-from tmalab.timing.trials.trial import Launching, Trial
+from tmalab.timing.trials.trial import FIT, HELD_OUT, SEEN, Launching, Trial
 
-TRIALS: dict[str, Trial] = {made.name: made for made in (*PRODUCTS, *MOVES, *COLUMNS, *STORES)}
+TRIALS: dict[str, Trial] = {made.name: made for made in (*PRODUCTS, *MOVES, *COLUMNS, *STORES, *held_out.HELD_OUT)}
 
-__all__ = ["TRIALS", "Launching", "Trial"]
+__all__ = ["FIT", "HELD_OUT", "SEEN", "TRIALS", "Launching", "Trial"]

@@ -1,7 +1,9 @@
 """A trial: a kernel at one configuration, whose time is measured on an H200 and predicted by the model.
 
-Some trials are for fitting, the others only for judging the model. Which is which follows from a hash of the
-configuration, so that nobody can choose.
+A trial has one of three uses. Some are for fitting. Some were looked at while the model's rules were made: they are
+seen, and prove nothing. Those that are held out judge it: they were chosen later (`held_out`), and committed before
+they were recorded. Which are which among those of one time follows from a hash of the configuration, so that nobody
+can choose.
 """
 
 from __future__ import annotations
@@ -14,7 +16,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tmalab.launch import Kernel
 
-FIT_OF = 4  # one of so many trials is for fitting
+FIT, SEEN, HELD_OUT = "fit", "seen", "held out"
+FIT_OF = 4  # one of so many of the first trials is for fitting; the others have been seen
+SEEN_OF = 3  # one of so many of the later trials may be looked at where the model misses; the others are held out
 
 
 @dataclass(frozen=True)
@@ -31,11 +35,13 @@ class Launching:
 
 @dataclass(frozen=True)
 class Trial:
-    """One configuration. `family`: what it shows; `settings`: names and ints; `make`: the launch for them."""
+    """One configuration. `family`: what it shows; `settings`: names and ints; `make`: the launch for them;
+    `fresh`: chosen when the model stood."""
 
     family: str
     settings: tuple[tuple[str, int], ...]
     make: Callable[..., Launching]
+    fresh: bool = False
 
     @property
     def name(self) -> str:
@@ -43,15 +49,18 @@ class Trial:
         return " ".join([self.family, *(f"{name}={value}" for name, value in self.settings)])
 
     @property
-    def fits(self) -> bool:
-        """Whether it is for fitting; otherwise it only judges the model."""
-        return int(hashlib.sha256(self.name.encode()).hexdigest(), 16) % FIT_OF == 0
+    def use(self) -> str:
+        """FIT, SEEN or HELD_OUT."""
+        number = int(hashlib.sha256(self.name.encode()).hexdigest(), 16)
+        if self.fresh:
+            return HELD_OUT if number % SEEN_OF else SEEN
+        return SEEN if number % FIT_OF else FIT
 
     def launching(self) -> Launching:
         """The launch, with arrays made anew."""
         return self.make(**dict(self.settings))
 
 
-def trial(make: Callable[..., Launching], family: str, **settings: int) -> Trial:
+def trial(make: Callable[..., Launching], family: str, fresh: bool = False, **settings: int) -> Trial:
     """A trial, its settings in the order of their names."""
-    return Trial(family, tuple(sorted(settings.items())), make)
+    return Trial(family, tuple(sorted(settings.items())), make, fresh)
