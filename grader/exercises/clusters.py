@@ -11,7 +11,7 @@ from grader.exercise import Exercise, Finding
 from grader.exercises.clusters_cases import CTAS, TILE_BYTES, row_cases, share_cases
 from grader.exercises.kernel_hints import KERNEL_HINTS
 from grader.judges.choices import Predicted, judge_choices, judge_predictions
-from grader.judges.kernels import KernelTask, judge_kernel
+from grader.judges.kernels import KernelJudge, KernelTask
 from grader.judges.numbers import by_question, judge_numbers
 
 # ---- masks: whom a multicast reaches
@@ -262,7 +262,7 @@ EXERCISES = [
     Exercise(
         "clusters.share",
         SHARE.points,
-        lambda answer, seed: judge_kernel(answer, SHARE, seed),
+        KernelJudge(SHARE),
         untouched="clusters.share-untouched",
         hints=CLUSTER_HINTS
         | {"overwrite-in-use": "clusters.kernel-halves", "uninitialised-read": "clusters.kernel-halves"},
@@ -283,7 +283,7 @@ EXERCISES = [
     Exercise(
         "clusters.ring",
         RING.points,
-        lambda answer, seed: judge_kernel(answer, RING, seed),
+        KernelJudge(RING),
         untouched="clusters.ring-untouched",
         hints=CLUSTER_HINTS | {"first-again": "clusters.ring-place"},
     ),

@@ -12,7 +12,7 @@ from grader.exercise import Exercise, Finding, evidence
 from grader.exercises.copy_2d_cases import lesson_tensor, rim_cases, swizzled, tile_cases, window
 from grader.exercises.kernel_hints import KERNEL_HINTS
 from grader.judges.functions import Table, judge_function
-from grader.judges.kernels import KernelTask, judge_kernel
+from grader.judges.kernels import KernelJudge, KernelTask
 from grader.judges.maps import MapTask, judge_map
 from grader.judges.numbers import judge_numbers
 from grader.recorded import recorded_load
@@ -189,14 +189,14 @@ EXERCISES = [
     Exercise(
         "copy-2d.kernel",
         TILE_TASK.points,
-        lambda answer, seed: judge_kernel(answer, TILE_TASK, seed),
+        KernelJudge(TILE_TASK),
         untouched="copy-2d.kernel-untouched",
         hints=KERNEL_HINTS,
     ),
     Exercise(
         "copy-2d.rim",
         RIM_TASK.points,
-        lambda answer, seed: judge_kernel(answer, RIM_TASK, seed),
+        KernelJudge(RIM_TASK),
         untouched="copy-2d.rim-untouched",
         hints=KERNEL_HINTS
         | {

@@ -17,7 +17,7 @@ from grader.exercises.gemm_numbers import (
 )
 from grader.exercises.kernel_hints import KERNEL_HINTS
 from grader.judges.choices import judge_choices
-from grader.judges.kernels import KernelTask, judge_kernel
+from grader.judges.kernels import KernelJudge, KernelTask
 
 MULTIPLY = KernelTask(
     ("a_map", "b_map", "c"), 128, multiply_cases, {"compiles": 1, "bytes": 2, "order": 3}, recorded=False
@@ -109,9 +109,7 @@ GEMM_HINTS = KERNEL_HINTS | {
 
 
 def _kernel_exercise(id: str, task: KernelTask, untouched: str) -> Exercise:
-    return Exercise(
-        id, task.points, lambda answer, seed: judge_kernel(answer, task, seed), untouched=untouched, hints=GEMM_HINTS
-    )
+    return Exercise(id, task.points, KernelJudge(task), untouched=untouched, hints=GEMM_HINTS)
 
 
 EXERCISES = [

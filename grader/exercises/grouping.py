@@ -15,7 +15,7 @@ from grader.exercises.swizzle_cases import MISPLACED
 from grader.judges.banks import BankTask
 from grader.judges.choices import Predicted, judge_choices, judge_predictions
 from grader.judges.functions import Table, judge_function
-from grader.judges.kernels import KernelTask, judge_kernel
+from grader.judges.kernels import KernelJudge, KernelTask
 from grader.judges.maps import MapTask, judge_map
 from grader.judges.numbers import judge_numbers
 from grader.recorded import compared
@@ -291,14 +291,14 @@ EXERCISES = [
     Exercise(
         "grouping.rows",
         BY_ROWS.points,
-        lambda answer, seed: judge_kernel(answer, BY_ROWS, seed),
+        KernelJudge(BY_ROWS),
         untouched="grouping.rows-untouched",
         hints=SLICE_HINTS,
     ),
     Exercise(
         "grouping.columns",
         BY_COLUMNS.points,
-        lambda answer, seed: judge_kernel(answer, BY_COLUMNS, seed),
+        KernelJudge(BY_COLUMNS),
         untouched="grouping.columns-untouched",
         hints=SLICE_HINTS
         | {

@@ -11,7 +11,7 @@ from grader.exercises.maps_broken import LETTERS, broken_maps, judge_mended
 from grader.exercises.maps_cases import each_cases, numbered, patch, patch_cases, row_cases
 from grader.exercises.maps_numbers import column_questions, counts_questions, judge_column, judge_counts
 from grader.judges.choices import judge_choices
-from grader.judges.kernels import KernelTask, judge_kernel
+from grader.judges.kernels import KernelJudge, KernelTask
 from grader.judges.maps import MapTask, judge_map
 from grader.judges.numbers import by_question
 from tmalab import DataType
@@ -163,7 +163,7 @@ EXERCISES = [
     Exercise(
         "maps.patch",
         PATCH_TASK.points,
-        lambda answer, seed: judge_kernel(answer, PATCH_TASK, seed),
+        KernelJudge(PATCH_TASK),
         untouched="maps.patch-untouched",
         hints=MAP_HINTS,
     ),
@@ -227,14 +227,14 @@ EXERCISES = [
     Exercise(
         "maps.rows",
         FROM_ROWS.points,
-        lambda answer, seed: judge_kernel(answer, FROM_ROWS, seed),
+        KernelJudge(FROM_ROWS),
         untouched="maps.rows-untouched",
         hints=MAP_HINTS,
     ),
     Exercise(
         "maps.each",
         EACH.points,
-        lambda answer, seed: judge_kernel(answer, EACH, seed),
+        KernelJudge(EACH),
         untouched="maps.each-untouched",
         hints=MAP_HINTS | {"first-image": "maps.each-image"},
     ),

@@ -26,7 +26,7 @@ from grader.exercises.mbarrier_cases import (
 )
 from grader.judges.choices import Predicted, judge_choices, judge_predictions
 from grader.judges.functions import Table, judge_function
-from grader.judges.kernels import KernelTask, judge_kernel
+from grader.judges.kernels import KernelJudge, KernelTask
 
 # ---- phases: five barriers with their events
 
@@ -191,7 +191,7 @@ EXERCISES = [
     Exercise(
         "mbarrier.pair",
         PAIR.points,
-        lambda answer, seed: judge_kernel(answer, PAIR, seed),
+        KernelJudge(PAIR),
         untouched="mbarrier.pair-untouched",
         hints=BARRIER_HINTS | {"over-arrival": "mbarrier.pair-once", "wrong-parity": "hint.parity"},
     ),
@@ -215,14 +215,14 @@ EXERCISES = [
     Exercise(
         "mbarrier.loop",
         LOOP.points,
-        lambda answer, seed: judge_kernel(answer, LOOP, seed),
+        KernelJudge(LOOP),
         untouched="mbarrier.loop-untouched",
         hints=BARRIER_HINTS | {"over-arrival": "mbarrier.pair-once", "read-before-wait": "mbarrier.loop-read"},
     ),
     Exercise(
         "mbarrier.ring",
         RING.points,
-        lambda answer, seed: judge_kernel(answer, RING, seed),
+        KernelJudge(RING),
         untouched="mbarrier.ring-untouched",
         hints=BARRIER_HINTS
         | {

@@ -11,7 +11,7 @@ from grader.exercises.kernel_hints import KERNEL_HINTS
 from grader.exercises.pipelines_cases import STAGES, tile_cases
 from grader.judges.choices import Predicted, judge_choices, judge_predictions
 from grader.judges.functions import Table, judge_function
-from grader.judges.kernels import KernelTask, judge_kernel
+from grader.judges.kernels import KernelJudge, KernelTask
 from grader.judges.numbers import judge_numbers
 from tmalab.timing.measured import Measured
 from tmalab.timing.occupancy import REGISTERS, RESERVED, SHARED_BYTES
@@ -220,14 +220,14 @@ EXERCISES = [
     Exercise(
         "pipelines.ahead",
         AHEAD.points,
-        lambda answer, seed: judge_kernel(answer, AHEAD, seed),
+        KernelJudge(AHEAD),
         untouched="pipelines.ahead-untouched",
         hints=PIPELINE_HINTS,
     ),
     Exercise(
         "pipelines.ring",
         RING.points,
-        lambda answer, seed: judge_kernel(answer, RING, seed),
+        KernelJudge(RING),
         untouched="pipelines.ring-untouched",
         hints=PIPELINE_HINTS,
     ),

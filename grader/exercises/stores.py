@@ -9,7 +9,7 @@ from grader.exercise import Exercise, Finding, evidence
 from grader.exercises.kernel_hints import KERNEL_HINTS
 from grader.exercises.stores_cases import CTAS, ring_cases, store_cases, sum_cases
 from grader.judges.choices import judge_choices
-from grader.judges.kernels import KernelTask, judge_kernel
+from grader.judges.kernels import KernelJudge, KernelTask
 from grader.judges.numbers import by_question, judge_numbers
 from grader.texts import text
 from tmalab import DataType, recorded
@@ -184,7 +184,7 @@ EXERCISES = [
     Exercise(
         "stores.store",
         ONE_TILE.points,
-        lambda answer, seed: judge_kernel(answer, ONE_TILE, seed),
+        KernelJudge(ONE_TILE),
         untouched="stores.store-untouched",
         hints=STORE_HINTS,
     ),
@@ -205,7 +205,7 @@ EXERCISES = [
     Exercise(
         "stores.ring",
         RING.points,
-        lambda answer, seed: judge_kernel(answer, RING, seed),
+        KernelJudge(RING),
         untouched="stores.ring-untouched",
         hints=STORE_HINTS
         | {
@@ -245,7 +245,7 @@ EXERCISES = [
     Exercise(
         "stores.sums",
         SUMS.points,
-        lambda answer, seed: judge_kernel(answer, SUMS, seed),
+        KernelJudge(SUMS),
         untouched="stores.sums-untouched",
         hints=STORE_HINTS
         | {

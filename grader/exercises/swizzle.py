@@ -13,7 +13,7 @@ from grader.exercises.swizzle_cases import MISPLACED, read_cases, shifted_cases,
 from grader.judges.banks import BankTask
 from grader.judges.choices import Predicted, judge_choices, judge_predictions
 from grader.judges.functions import Table, judge_function
-from grader.judges.kernels import KernelTask, judge_kernel
+from grader.judges.kernels import KernelJudge, KernelTask
 from grader.recorded import recorded_load
 from grader.texts import text
 from tmalab import DataType, Swizzle, TensorMap
@@ -221,7 +221,7 @@ EXERCISES = [
     Exercise(
         "swizzle.read",
         READ.points,
-        lambda answer, seed: judge_kernel(answer, READ, seed),
+        KernelJudge(READ),
         untouched="swizzle.read-untouched",
         hints=KERNEL_HINTS
         | {
@@ -236,7 +236,7 @@ EXERCISES = [
     Exercise(
         "swizzle.shifted",
         SHIFTED.points,
-        lambda answer, seed: judge_kernel(answer, SHIFTED, seed),
+        KernelJudge(SHIFTED),
         untouched="swizzle.shifted-untouched",
         hints=KERNEL_HINTS
         | {
@@ -251,7 +251,7 @@ EXERCISES = [
     Exercise(
         "swizzle.transpose",
         TRANSPOSE.points,
-        lambda answer, seed: judge_kernel(answer, TRANSPOSE, seed),
+        KernelJudge(TRANSPOSE),
         untouched="swizzle.transpose-untouched",
         hints=KERNEL_HINTS
         | {

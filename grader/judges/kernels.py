@@ -113,6 +113,17 @@ def judge_kernel(answer: object, task: KernelTask, seed: int) -> list[Finding]:
     return [compiles, moved, *counted, order, *_hardware(source, cases[0], task, clean)]
 
 
+@dataclass(frozen=True)
+class KernelJudge:
+    """The judge of an exercise whose answer is a kernel."""
+
+    task: KernelTask
+
+    def __call__(self, answer: object, seed: int) -> list[Finding]:
+        """The findings about an answer."""
+        return judge_kernel(answer, self.task, seed)
+
+
 @lru_cache(maxsize=64)
 def _cases(made_by: Callable[[int], Sequence[Case]], seed: int) -> Sequence[Case]:
     """Made once for all submissions: runs get copies of the arrays."""
