@@ -11,7 +11,6 @@ import argparse
 import json
 import sys
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -19,22 +18,29 @@ from typing import Any
 import numpy as np
 
 from grader import exercises
-from grader.judges.kernels import Case, KernelJudge
-from grader.recorded_variants import FILE, VARIANTS, digest
+from grader.exercises.hunt_cases import TASKS
+from grader.judges.kernels import Case, KernelJudge, KernelTask
+from grader.recorded_variants import FILE, digest
+from grader.variants import VARIANTS
 from tests.lessons import LESSONS, answers
 from tmalab import TensorMap
+from tmalab.launch import Kernel
 
 PROCESSES = 8
 
 
-def kernel_exercises() -> list[str]:
-    """The ids of all exercises whose answer is a kernel."""
-    return [each.id for each in exercises.all_exercises() if isinstance(each.judge, KernelJudge)]
+def kernel_tasks() -> dict[str, KernelTask]:
+    """By exercise; one whose answer is several kernels has a task for each of these, EXERCISE/KERNEL."""
+    found = {each.id: each.judge.task for each in exercises.all_exercises() if isinstance(each.judge, KernelJudge)}
+    mended = {f"hunt.mend-{group}/{name}": task for group, tasks in TASKS.items() for name, task in tasks.items()}
+    return found | mended
 
 
-def inputs(exercise: str, variant: int) -> list[Case]:
-    """The inputs of an exercise's check."""
-    return list(exercises.find(exercise).judge.task.cases(variant))
+def right_kernel(name: str) -> Kernel:
+    """A right answer to a task."""
+    exercise, _, kernel = name.partition("/")
+    first = next(answers(lesson).RIGHT[exercise][0] for lesson in LESSONS if exercise in answers(lesson).RIGHT)
+    return first[kernel] if kernel else first
 
 
 def fresh(case: Case) -> tuple[list[Any], np.ndarray]:
@@ -46,15 +52,14 @@ def fresh(case: Case) -> tuple[list[Any], np.ndarray]:
 
 def on(where: str, exercise: str, variants: int = VARIANTS) -> tuple[dict[str, str], list[str]]:
     """Digests of results by those of inputs, and the inputs with which the run did not end well or left other bytes."""
-    kernels = next(answers(lesson).RIGHT[exercise] for lesson in LESSONS if exercise in answers(lesson).RIGHT)
-    task, left, bad = exercises.find(exercise).judge.task, {}, []
+    task, kernel, left, bad = kernel_tasks()[exercise], right_kernel(exercise), {}, []
     for variant in range(variants):
-        for case in inputs(exercise, variant):
+        for case in task.cases(variant):
             key = digest(case.arguments)
             if key in left:
                 continue
             arguments, out = fresh(case)
-            run = kernels[0].run(task.grid, task.block, tuple(arguments), task.cluster, on=where)
+            run = kernel.run(task.grid, task.block, tuple(arguments), task.cluster, on=where)
             if not run.ok or out.tobytes() != case.expected.tobytes():
                 bad.append(f"{exercise}, variant {variant}, {case.name}: {run}")
             if run.fault is not None:
@@ -71,7 +76,7 @@ def record(file: Path, chosen: list[str]) -> list[str]:
         ends = list(pool.map(_on_gpu, chosen))
     found = {exercise: left for exercise, (left, _) in zip(chosen, ends, strict=True)}
     made = describe("python -m tests.variants")
-    file.write_text(json.dumps({"provenance": made, "exercises": found}, indent=0) + "\n", "utf-8")
+    file.write_text(json.dumps({"provenance": made, "tasks": found}, indent=0) + "\n", "utf-8")
     return [sentence for _, bad in ends for sentence in bad]
 
 
@@ -87,6 +92,6 @@ if __name__ == "__main__":
     parser.add_argument("--file", type=Path, default=FILE)
     parser.add_argument("exercises", nargs="*")
     asked = parser.parse_args()
-    problems = record(asked.file, asked.exercises or kernel_exercises())
+    problems = record(asked.file, asked.exercises or list(kernel_tasks()))
     print("\n".join(problems) or "all results are those that the checks expect")
     sys.exit(bool(problems))

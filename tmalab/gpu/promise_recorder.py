@@ -40,7 +40,7 @@ def record_promises(folder: Path, command: str = "tmalab record promises") -> in
 
 
 def tried_in(size: int, promise: int, on: str, tries: int = TRIES, looks: int = LOOKS) -> tuple[Tried, int]:
-    """What became of one promise for loads of `size` bytes, and the shortest time for which a phase was looked at (ns)."""
+    """What became of one promise for loads of `size` bytes, and for how many ns a phase was looked at, at least."""
     row, rows = promises.BOXES[size]
     words = np.arange(size // 8, dtype=np.int64)
     tm = TensorMap.from_array(words.view(np.uint8).reshape(rows, row), (rows, row), data_type=DataType.UINT8)
@@ -50,7 +50,6 @@ def tried_in(size: int, promise: int, on: str, tries: int = TRIES, looks: int = 
     run = promised.run(grid=tries, block=THREADS, args=args, on=on)
     if run.fault is not None or run.compile_error is not None or run.deadlock is not None:
         raise RecordingError(text("gpu.record-failed", case=f"{promise} of {size}", run=str(run)))
-    over, late = ended.any(axis=2), missing.any(axis=2)
-    counts = [int(np.count_nonzero(tried[:, use])) for use in range(2) for tried in (over, late)]
+    (first, second), (short, next_short) = (np.count_nonzero(seen.any(2), axis=0).tolist() for seen in (ended, missing))
     tx = tuple(sorted({unpack(int(each))["tx_count"] for each in word})) if on == "gpu" else ()
-    return Tried(size, promise, tries, *counts, tx), int(waited[:, 0].min())
+    return Tried(size, promise, tries, first, short, second, next_short, tx), int(waited[:, 0].min())

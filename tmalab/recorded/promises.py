@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 from functools import cache
 from importlib import resources
+from math import gcd
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,8 +28,8 @@ class Tried(NamedTuple):
 
     ended         tries in which the phase ended while it was looked at; `short`: those of them in which a thread then
                   found bytes that had not come
-    next_ended    of the tries whose first phase ended: those in which also the phase of a second load, rightly promised,
-                  did; `next_short`: those of them with bytes that had not come
+    next_ended    of the tries whose first phase ended: those in which that of a second load, rightly promised, did too;
+                  `next_short`: those of them with bytes that had not come
     tx            the tx-counts that the barrier had in the end: one, if all tries agree
     """
 
@@ -63,7 +64,7 @@ def promises() -> list[tuple[int, int]]:
 def read() -> Promises:
     """The recording."""
     plain = json.loads(resources.files("tmalab").joinpath("recorded", FILE).read_text("utf-8"))
-    tried = tuple(Tried(*row[:-1], tuple(row[-1])) for row in plain["tried"])
+    tried = tuple(Tried._make([*row[:-1], tuple(row[-1])]) for row in plain["tried"])
     return Promises(plain["provenance"], plain["waited_us"], tried)
 
 
@@ -72,3 +73,27 @@ def write(folder: Path, recording: Promises) -> None:
     rows = ",\n".join(f"    {json.dumps(row)}" for row in recording.tried)
     head = json.dumps({"provenance": recording.provenance, "waited_us": recording.waited_us}, indent=2)
     (folder / FILE).write_text(f'{head[:-2]},\n  "tried": [\n{rows}\n  ]\n}}\n', "utf-8")
+
+
+def counts() -> dict[str, int]:
+    """What became of promises that are not what the load brings, the promise of nothing left out: it is kept at once.
+
+    count, more         promises of less, and of more; each tried `tries` times
+    early, never        of those of less: that ended the wait in some tries, and in none; `step` divides the former
+    ended, next         tries that ended so, and after how many of them the wait for a load rightly promised ended too
+    more_never          of those of more: that never ended the wait
+    """
+    tried = [each for each in read().tried if each.promise and each.promise != each.bytes]
+    less, more = ([each for each in tried if (each.promise > each.bytes) == too_many] for too_many in (False, True))
+    early = [each for each in less if each.ended]
+    return {
+        "count": len(less),
+        "tries": tried[0].tries,
+        "early": len(early),
+        "never": len(less) - len(early),
+        "step": gcd(*(each.promise for each in early)),
+        "ended": sum(each.ended for each in early),
+        "next": sum(each.next_ended for each in early),
+        "more": len(more),
+        "more_never": sum(not each.ended for each in more),
+    }
