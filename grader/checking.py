@@ -13,6 +13,7 @@ from grader.limits import Failed, HostFault
 from grader.quiet import quiet
 from grader.report import render
 from grader.texts import text
+from grader.variants import variant_of
 
 CLASS_SEED = "TMALAB_CLASS_SEED"
 
@@ -50,11 +51,13 @@ def questions(exercise_id: str) -> object:
     if exercise is None or exercise.questions is None:
         asking = [each.id for each in exercises.all_exercises() if each.questions]
         raise ValueError(text("report.no-questions", id=exercise_id, ids=", ".join(asking)))
-    return exercise.questions(class_seed())
+    return exercise.questions(variant_of(class_seed()))
 
 
 def judge(exercise: Exercise, answer: object, seed: int) -> list[Finding]:
     """The findings about an answer. A stub gets one sentence; a fault of the check is told from the learner's.
+
+    `seed` is the class's, which draws one of `grader.variants`.
 
     Raises HostFault where the computer is at fault: nothing has been found out about the answer then.
     """
@@ -64,7 +67,7 @@ def judge(exercise: Exercise, answer: object, seed: int) -> list[Finding]:
             for i, (part, points) in enumerate(exercise.parts.items())
         ]
     try:
-        return list(exercise.judge(answer, seed))
+        return list(exercise.judge(answer, variant_of(seed)))
     except Failed as failed:
         return failure(exercise, str(failed), failed.reason)
     except HostFault:

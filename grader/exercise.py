@@ -50,7 +50,7 @@ def evidence(part: str, message: str, passed: bool | None = None) -> Finding:
 class Exercise:
     """One exercise of a notebook.
 
-    `judge(answer, seed)` gives the findings; `seed` is the class seed, 0 in the public course.
+    `judge(answer, seed)` gives the findings; `seed` is the number of the class's variant, 0 in the public course.
     `parts` are the parts that give points, in the order in which they are printed.
     `hints` maps causes to the stem of a text key: `stem-nudge`, `stem-concept` and `stem-shape` are the three steps.
     `untouched` is the key of the sentence for a stub that nobody has filled in.

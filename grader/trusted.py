@@ -37,6 +37,7 @@ from grader.sandbox.runner import InSandbox
 from grader.second_look import is_said, may_be_lacking, same
 from grader.slices import Cell
 from grader.texts import text
+from grader.variants import variant_of
 
 SCHEMA = 2
 CALL = Limits(wall=80, cpu=15)  # for an answer's cells and all calls of a function
@@ -198,7 +199,7 @@ class _Grading:
         self.runner = InSandbox(sandbox, discreet=seed != 0, live=live)
         self.ran: set[str] = set()
         asking = [exercises.find(check.exercise) for check in lesson.checks]
-        self.questions = {each.id: each.questions(seed) for each in asking if each and each.questions}
+        self.questions = {each.id: each.questions(variant_of(seed)) for each in asking if each and each.questions}
 
     def all(self) -> Iterator[Graded]:
         """Every exercise: first from the cells that its answer needs; where that was not enough, from all cells.

@@ -22,7 +22,7 @@ import numpy as np
 from tmalab import recorded, reference
 from tmalab.data_types import DataType, Interleave, OobFill, Swizzle
 from tmalab.mbarrier import MBarrier
-from tmalab.recorded import verdicts, wrong_kernels
+from tmalab.recorded import promises, verdicts, wrong_kernels
 from tmalab.recorded.barrier_case import OPERATIONS, BarrierCase, defined
 from tmalab.recorded.by_reference import by_reference
 from tmalab.recorded.case import Case
@@ -90,6 +90,19 @@ def maps_edited_in_a_kernel() -> dict[str, object]:
     """Maps that a kernel has edited, and how many then held what was asked for."""
     edits = list(_pairs("map-edits"))
     return {"count": len(edits), "same": sum(np.array_equal(seen, by_reference(case)) for case, seen in edits)}
+
+
+# ---- who issues
+
+
+def issued_by_several() -> dict[str, object]:
+    """Tiles in parts, each part issued by a thread of its own, and how many of them came to where they belong."""
+    issued = list(_pairs("issued"))
+    return {
+        "count": len(issued),
+        "most": max(len(case.threads) for case, _ in issued),
+        "same": sum(np.array_equal(seen, by_reference(case)) for case, seen in issued),
+    }
 
 
 # ---- loads
@@ -270,12 +283,15 @@ def _made(name: str, provenance: Callable[[], dict[str, Any]]) -> Callable[[], s
 
 
 _from_trials = _made("timing", lambda: _measured().provenance)
+_from_promises = _made("promises", lambda: promises.read().provenance)
 _from_verdicts = _made("verdicts", lambda: verdicts.read().provenance)
 _from_wrong_kernels = _made("wrong-kernels", lambda: wrong_kernels.read()["provenance"])
 
 
 ROWS = (
     ("expectation", bytes_before_their_promise, _from("mbarrier")),
+    ("few", promises.counts, _from_promises),
+    ("issuers", issued_by_several, _from("issued")),
     ("host-only", maps_edited_in_a_kernel, _from("map-edits")),
     ("row-xor", swizzled_by_row, _from("loads")),
     ("inside", partly_outside, _from("loads")),

@@ -11,7 +11,8 @@ from grader.exercise import Exercise, Finding
 from grader.exercises.clusters_cases import CTAS, TILE_BYTES, row_cases, share_cases
 from grader.exercises.kernel_hints import KERNEL_HINTS
 from grader.judges.choices import Predicted, judge_choices, judge_predictions
-from grader.judges.kernels import KernelTask, judge_kernel
+from grader.judges.kernels import KernelJudge, KernelTask
+from grader.judges.lettered import Hunt
 from grader.judges.numbers import by_question, judge_numbers
 
 # ---- masks: whom a multicast reaches
@@ -205,12 +206,7 @@ RING = replace(
     points={"compiles": 1, "bytes": 2, "traffic": 2, "order": 3},
     traffic=lambda case: TILE_BYTES * int(case.arguments[2]),  # type: ignore[arg-type]
 )
-CULPRITS = {"bug_a": "c", "bug_b": "d", "bug_c": "f", "bug_d": "b", "bug_e": "e"}
-
-
-def judge_hunt(answer: object, seed: int) -> Sequence[Finding]:
-    causes = {(bug, ""): bug for bug in CULPRITS}
-    return [judge_choices(answer, CULPRITS, "abcdef", "culprits", 5, causes)]
+HUNT = Hunt("clusters.hunt", {"bug_a": "c", "bug_b": "d", "bug_c": "f", "bug_d": "b", "bug_e": "e"}, 5)
 
 
 CLUSTER_HINTS = KERNEL_HINTS | {
@@ -262,7 +258,7 @@ EXERCISES = [
     Exercise(
         "clusters.share",
         SHARE.points,
-        lambda answer, seed: judge_kernel(answer, SHARE, seed),
+        KernelJudge(SHARE),
         untouched="clusters.share-untouched",
         hints=CLUSTER_HINTS
         | {"overwrite-in-use": "clusters.kernel-halves", "uninitialised-read": "clusters.kernel-halves"},
@@ -283,7 +279,7 @@ EXERCISES = [
     Exercise(
         "clusters.ring",
         RING.points,
-        lambda answer, seed: judge_kernel(answer, RING, seed),
+        KernelJudge(RING),
         untouched="clusters.ring-untouched",
         hints=CLUSTER_HINTS | {"first-again": "clusters.ring-place"},
     ),
@@ -303,8 +299,9 @@ EXERCISES = [
     Exercise(
         "clusters.hunt",
         {"culprits": 5},
-        judge_hunt,
+        HUNT,
         untouched="clusters.hunt-untouched",
+        questions=HUNT.questions,
         hints={
             "bug_a": "clusters.hunt-start",
             "bug_b": "clusters.hunt-promise",

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from grader.exercises.copy_2d_cases import UNWRITTEN, window
+from grader.exercises.drawn import shape
 from grader.exercises.mbarrier_cases import paired
 from grader.exercises.swizzle_cases import numbers
 from grader.judges.kernels import Case
@@ -28,7 +29,7 @@ def share_cases(seed: int) -> Sequence[Case]:
     inside = 4 * int(rng.integers(1, 24)), int(rng.integers(1, 48))
     return [
         share_case(paired(), *PUBLIC),
-        share_case(numbers(rng, 80, 160), *inside),
+        share_case(numbers(rng, *shape(seed, "share", (80, 160))), *inside),
         share_case(numbers(rng, *PAIRED_SHAPE), 112, -5),
     ]
 
@@ -59,7 +60,7 @@ def row_cases(seed: int) -> Sequence[Case]:
     return [
         row_case(paired(), 0, PUBLIC_STEPS),
         row_case(numbers(rng, *PAIRED_SHAPE), int(rng.integers(1, 40)), 1),
-        row_case(numbers(rng, 80, 256), int(rng.integers(1, 60)), 7),
+        row_case(numbers(rng, *shape(seed, "row", (80, 256))), int(rng.integers(1, 60)), 7),
     ]
 
 

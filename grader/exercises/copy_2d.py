@@ -9,46 +9,76 @@ from itertools import product
 import numpy as np
 
 from grader.exercise import Exercise, Finding, evidence
-from grader.exercises.copy_2d_cases import lesson_tensor, rim_cases, swizzled, tile_cases, window
+from grader.exercises.copy_2d_cases import lesson_tensor, rim_cases, tile_cases, window
 from grader.exercises.kernel_hints import KERNEL_HINTS
 from grader.judges.functions import Table, judge_function
-from grader.judges.kernels import KernelTask, judge_kernel
+from grader.judges.kernels import KernelJudge, KernelTask
 from grader.judges.maps import MapTask, judge_map
 from grader.judges.numbers import judge_numbers
 from grader.recorded import recorded_load
 from grader.texts import text
 from tmalab import DataType, Swizzle, TensorMap
 
-# ---- count: a 64 x 64 tile of fp32
+# ---- count: a tile of elements that are larger than the notebook's
 
-COUNTS = {"element by element": 64 * 64, "cp.async": 64 * 64 * 4 // 16, "TMA": 1}
-COUNT_MISTAKES = {
-    "of-two-bytes": [64 * 64, 64 * 64 * 2 // 16, 1],  # as if the elements were fp16
-    "for-each-row": [64 * 64, 64 * 64 * 4 // 16, 64],
-    "for-each-thread": [64 * 64 // 128, 64 * 64 * 4 // 16 // 128, 1],
-}
+
+def count_questions(seed: int) -> tuple[int, int, int]:
+    """Rows and columns of a tile, bytes of an element."""
+    draw = random.Random(f"{seed} count")
+    return (draw.choice((32, 96, 128)), draw.choice((32, 128)), draw.choice((4, 8))) if seed else (64, 64, 4)
 
 
 def judge_count(answer: object, seed: int) -> Sequence[Finding]:
-    return [judge_numbers(answer, COUNTS, "counts", 3, COUNT_MISTAKES)]
+    rows, cols, size = count_questions(seed)
+    elements = rows * cols
+    pieces = elements * size // 16
+    mistakes = {
+        "of-two-bytes": [elements, elements * 2 // 16, 1],  # as if the elements were fp16
+        "for-each-row": [elements, pieces, rows],
+        "for-each-thread": [elements // 128, pieces // 128, 1],
+    }
+    return [
+        judge_numbers(answer, {"element by element": elements, "cp.async": pieces, "TMA": 1}, "counts", 3, mistakes)
+    ]
 
 
-# ---- map: the notebook's tensor and tile, 128-byte swizzle
+# ---- map: the notebook's tensor, and a tile whose rows are as long as the span of a swizzle
 
-MAP = MapTask(
-    fields={
-        "data_type": DataType.FLOAT16,
-        "global_dim": (128, 16),
-        "global_strides": (256,),
-        "box_dim": (64, 8),
-        "swizzle": Swizzle.B128,
-    },
-    field_points=1,
-    copy_points=1,
-    coordinates=(64, 8),
-    memory=lesson_tensor().view(np.uint8).ravel(),
-    image=swizzled(window(lesson_tensor(), 64, 8, 8, 64)).tobytes(),
-)
+AT = (64, 8)  # where it was recorded
+
+
+def map_questions(seed: int) -> tuple[int, int]:
+    """Columns of the tile, and the span of the swizzle in bytes."""
+    span = random.Random(f"{seed} map").choice((32, 64)) if seed else 128
+    return span // 2, span
+
+
+def map_task(cols: int, span: int) -> MapTask:
+    """8 rows of so many columns."""
+    return MapTask(
+        fields={
+            "data_type": DataType.FLOAT16,
+            "global_dim": (128, 16),
+            "global_strides": (256,),
+            "box_dim": (cols, 8),
+            "swizzle": {128: Swizzle.B128, 64: Swizzle.B64, 32: Swizzle.B32}[span],
+        },
+        field_points=1,
+        copy_points=1,
+        coordinates=AT,
+        memory=lesson_tensor().view(np.uint8).ravel(),
+        image=placed(window(lesson_tensor(), *AT, 8, cols), span).tobytes(),
+    )
+
+
+def placed(tile: np.ndarray, span: int) -> np.ndarray:
+    """A tile, whose rows have `span` bytes, as that swizzle lays it out."""
+    sectors = tile.reshape(len(tile), span // 16, -1)
+    image = np.empty_like(sectors)
+    for row, sector in np.ndindex(sectors.shape[:2]):
+        image[row, address_form(row, sector, span)] = sectors[row, sector]
+    return image
+
 
 # ---- predict: six sectors under the 128-byte swizzle
 
@@ -80,8 +110,8 @@ def judge_predict(answer: object, seed: int) -> Sequence[Finding]:
 
 def on_hardware(sectors: Mapping[tuple[int, int], int]) -> Finding:
     """How many sectors, given as (row, logical): physical, an H200 put there, by the data that lie in the place."""
-    recorded = recorded_load(TensorMap.from_array(lesson_tensor(), (8, 64), swizzle=Swizzle.B128), MAP.coordinates)
-    x, y = MAP.coordinates
+    recorded = recorded_load(TensorMap.from_array(lesson_tensor(), (8, 64), swizzle=Swizzle.B128), AT)
+    x, y = AT
     tile = window(recorded.tensor.view(np.float16).reshape(16, 128), x, y, 8, 64).reshape(8, 8, 8)
     image = recorded.image.view(np.float16).reshape(8, 8, 8)
     hits = sum(image[row, at].tobytes() == tile[row, sector].tobytes() for (row, sector), at in sectors.items())
@@ -109,9 +139,9 @@ SWIZZLE_MISTAKES = {
 
 
 def judge_swizzle(answer: object, seed: int) -> Sequence[Finding]:
-    tables = []
+    tables, further = [], random.Random(f"{seed} swizzle").sample(range(32, 4096), 8)
     for span, points in ((128, 2), (64, 1), (32, 1)):
-        places = product(range(32), range(span // 16))
+        places = product((*range(32), *further), range(span // 16))
         expected = {(row, sector, span): address_form(row, sector, span) for row, sector in places}
         tables.append(Table(f"span {span}", points, expected, SWIZZLE_MISTAKES))
     findings = judge_function(answer, tables)
@@ -134,6 +164,7 @@ EXERCISES = [
         {"counts": 3},
         judge_count,
         untouched="copy-2d.count-untouched",
+        questions=count_questions,
         hints={
             "of-two-bytes": "copy-2d.count-bytes",
             "for-each-row": "copy-2d.count-rows",
@@ -144,8 +175,9 @@ EXERCISES = [
     Exercise(
         "copy-2d.map",
         {"fields": 5, "bytes": 1},
-        lambda answer, seed: judge_map(answer, MAP),
+        lambda answer, seed: judge_map(answer, map_task(*map_questions(seed))),
         untouched="copy-2d.map-untouched",
+        questions=map_questions,
         hints={
             "order": "copy-2d.map-order",
             "rank": "copy-2d.map-rank",
@@ -189,14 +221,14 @@ EXERCISES = [
     Exercise(
         "copy-2d.kernel",
         TILE_TASK.points,
-        lambda answer, seed: judge_kernel(answer, TILE_TASK, seed),
+        KernelJudge(TILE_TASK),
         untouched="copy-2d.kernel-untouched",
         hints=KERNEL_HINTS,
     ),
     Exercise(
         "copy-2d.rim",
         RIM_TASK.points,
-        lambda answer, seed: judge_kernel(answer, RIM_TASK, seed),
+        KernelJudge(RIM_TASK),
         untouched="copy-2d.rim-untouched",
         hints=KERNEL_HINTS
         | {

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from grader.exercises.drawn import shape
 from grader.judges.kernels import Case
 from tmalab import Swizzle, TensorMap
 
@@ -44,7 +45,8 @@ def tile_cases(seed: int) -> Sequence[Case]:
     """copy_tile: the notebook's own input, then other tensors, places and a swizzle, drawn by the class seed."""
     rng = np.random.default_rng([seed, 1])
     cases = [tile_case(lesson_tensor(), *PUBLIC)]
-    for rows, cols, swizzle in ((24, 192, Swizzle.NONE), (40, 256, Swizzle.B128)):
+    for public, swizzle in (((24, 192), Swizzle.NONE), ((40, 256), Swizzle.B128)):
+        rows, cols = shape(seed, swizzle.name, public)
         x, y = 8 * int(rng.integers(2, (cols - COLS) // 8)), int(rng.integers(1, rows - ROWS))
         cases.append(tile_case(drawn(rng, rows, cols), x, y, swizzle))
     return cases
@@ -67,20 +69,22 @@ def rim_cases(seed: int) -> Sequence[Case]:
     """copy_rim: the tensor's first corner, its last, a tile beyond an edge that no tile ends at, one in the middle."""
     rng = np.random.default_rng([seed, 2])
     notebook = lesson_tensor()
-    uneven, large = drawn(rng, 20, 104), drawn(rng, 40, 320)
+    uneven, large = (
+        drawn(rng, *shape(seed, f"rim of {rows}", (rows, cols), 8)) for rows, cols in ((20, 104), (40, 320))
+    )
     middle = int(rng.integers(1, 4)), int(rng.integers(1, 4))
     return [rim_case(notebook, 0, 0), rim_case(notebook, 1, 1), rim_case(uneven, 2, 1), rim_case(large, *middle)]
 
 
 def rim_case(array: np.ndarray, tile_row: int, tile_col: int) -> Case:
     """One input of copy_rim."""
-    shape = (ROWS + 2 * RIM_ROWS, COLS + 2 * RIM_COLS)
+    size = (ROWS + 2 * RIM_ROWS, COLS + 2 * RIM_COLS)
 
     def box(x: int, y: int) -> np.ndarray:
-        return np.ascontiguousarray(window(array, x, y, *shape))
+        return np.ascontiguousarray(window(array, x, y, *size))
 
     x, y = tile_col * COLS, tile_row * ROWS
-    out = np.full(shape, UNWRITTEN, np.float16)
+    out = np.full(size, UNWRITTEN, np.float16)
     mistakes = {
         "not-written": out,
         "no-rim": box(x, y),
@@ -89,7 +93,7 @@ def rim_case(array: np.ndarray, tile_row: int, tile_col: int) -> Case:
     }
     name = f"tile_row = {tile_row}, tile_col = {tile_col}, tensor {array.shape[0]} x {array.shape[1]}"
     first = x - RIM_COLS, y - RIM_ROWS
-    return Case((TensorMap.from_array(array, shape), tile_row, tile_col, out), box(*first), first, name, mistakes)
+    return Case((TensorMap.from_array(array, size), tile_row, tile_col, out), box(*first), first, name, mistakes)
 
 
 def drawn(rng: np.random.Generator, rows: int, cols: int) -> np.ndarray:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from grader.exercise import Exercise, Finding
+from grader.exercise import Exercise
 from grader.exercises.gemm_cases import CTAS, PUBLIC_K, STAGES, deep_cases, multiply_cases, tile_cases, wide_cases
 from grader.exercises.gemm_numbers import (
     judge_descriptor,
@@ -16,8 +14,8 @@ from grader.exercises.gemm_numbers import (
     tiles_questions,
 )
 from grader.exercises.kernel_hints import KERNEL_HINTS
-from grader.judges.choices import judge_choices
-from grader.judges.kernels import KernelTask, judge_kernel
+from grader.judges.kernels import KernelJudge, KernelTask
+from grader.judges.lettered import Hunt
 
 MULTIPLY = KernelTask(
     ("a_map", "b_map", "c"), 128, multiply_cases, {"compiles": 1, "bytes": 2, "order": 3}, recorded=False
@@ -59,12 +57,7 @@ PERSISTENT = KernelTask(
     recorded=False,
     ahead=2 * TILES_EACH,
 )
-CULPRITS = {"bug_a": "a", "bug_b": "e", "bug_c": "c", "bug_d": "d", "bug_e": "f"}
-
-
-def judge_hunt(answer: object, seed: int) -> Sequence[Finding]:
-    causes = {(bug, ""): bug for bug in CULPRITS}
-    return [judge_choices(answer, CULPRITS, "abcdef", "culprits", 5, causes)]
+HUNT = Hunt("gemm.hunt", {"bug_a": "a", "bug_b": "e", "bug_c": "c", "bug_d": "d", "bug_e": "f"}, 5)
 
 
 GEMM_HINTS = KERNEL_HINTS | {
@@ -109,9 +102,7 @@ GEMM_HINTS = KERNEL_HINTS | {
 
 
 def _kernel_exercise(id: str, task: KernelTask, untouched: str) -> Exercise:
-    return Exercise(
-        id, task.points, lambda answer, seed: judge_kernel(answer, task, seed), untouched=untouched, hints=GEMM_HINTS
-    )
+    return Exercise(id, task.points, KernelJudge(task), untouched=untouched, hints=GEMM_HINTS)
 
 
 EXERCISES = [
@@ -183,8 +174,9 @@ EXERCISES = [
     Exercise(
         "gemm.hunt",
         {"culprits": 5},
-        judge_hunt,
+        HUNT,
         untouched="gemm.hunt-untouched",
+        questions=HUNT.questions,
         hints={
             "bug_a": "gemm.hunt-a",
             "bug_b": "gemm.hunt-b",

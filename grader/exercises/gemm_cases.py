@@ -55,14 +55,16 @@ def wide_cases(seed: int) -> Sequence[Case]:
     """gemm_one_stage, for two CTAs: two steps, a single one, and edges everywhere."""
     rng = np.random.default_rng([seed, 92])
     rows = 8 * int(rng.integers(2, 8))
-    return [_wide(rng, 64, 128, 128), _wide(rng, 64, 128, 64), _wide(rng, rows, 120, 72)]
+    n, k = (8 * int(rng.integers(9, 16)) for _ in "nk") if seed else (120, 72)
+    return [_wide(rng, 64, 128, 128), _wide(rng, 64, 128, 64), _wide(rng, rows, n, k)]
 
 
 def deep_cases(seed: int) -> Sequence[Case]:
     """gemm_ahead and gemm_roles, for one CTA: four steps; fewer than stages; three or four with edges."""
     rng = np.random.default_rng([seed, 93])
     few, many = 64 * int(rng.integers(1, STAGES)), 64 * int(rng.integers(2, 4)) + 8
-    return [_product(rng, 64, 64, PUBLIC_K), _product(rng, 64, 64, few), _product(rng, 56, 40, many)]
+    m, n = (8 * int(rng.integers(2, 8)) for _ in "mn") if seed else (56, 40)
+    return [_product(rng, 64, 64, PUBLIC_K), _product(rng, 64, 64, few), _product(rng, m, n, many)]
 
 
 def _product(rng: np.random.Generator, m: int, n: int, k: int) -> Case:
@@ -96,7 +98,8 @@ def tile_cases(seed: int) -> Sequence[Case]:
     """
     rng = np.random.default_rng([seed, 94])
     columns = 8 * int(rng.integers(1, 8))
-    return [_tiles(rng, 128, 128, 64), _tiles(rng, 40, columns, 40), _tiles(rng, 64, 320, 128)]
+    m, k = (8 * int(rng.integers(2, 8)) for _ in "mk") if seed else (40, 40)
+    return [_tiles(rng, 128, 128, 64), _tiles(rng, m, columns, k), _tiles(rng, 64, 320, 128)]
 
 
 def _tiles(rng: np.random.Generator, m: int, n: int, k: int) -> Case:

@@ -13,9 +13,10 @@ from grader.exercises.grouping_cases import COLS, GROUP, LINE, ROWS, column_case
 from grader.exercises.kernel_hints import KERNEL_HINTS
 from grader.exercises.swizzle_cases import MISPLACED
 from grader.judges.banks import BankTask
-from grader.judges.choices import Predicted, judge_choices, judge_predictions
+from grader.judges.choices import Predicted, judge_predictions
 from grader.judges.functions import Table, judge_function
-from grader.judges.kernels import KernelTask, judge_kernel
+from grader.judges.kernels import KernelJudge, KernelTask
+from grader.judges.lettered import Hunt
 from grader.judges.maps import MapTask, judge_map
 from grader.judges.numbers import judge_numbers
 from grader.recorded import compared
@@ -197,12 +198,7 @@ BY_COLUMNS = KernelTask(
     {"compiles": 1, "bytes": 2, "banks": 2, "order": 1},
     BankTask({1: 2, 2: 1}, sectors=4, turns=192),
 )
-CULPRITS = {"bug_a": "e", "bug_b": "b", "bug_c": "d", "bug_d": "c"}
-
-
-def judge_hunt(answer: object, seed: int) -> Sequence[Finding]:
-    causes = {(bug, ""): bug for bug in CULPRITS}
-    return [judge_choices(answer, CULPRITS, "abcdef", "culprits", 4, causes)]
+HUNT = Hunt("grouping.hunt", {"bug_a": "e", "bug_b": "b", "bug_c": "d", "bug_d": "c"}, 4)
 
 
 SLICE_HINTS = KERNEL_HINTS | {
@@ -291,14 +287,14 @@ EXERCISES = [
     Exercise(
         "grouping.rows",
         BY_ROWS.points,
-        lambda answer, seed: judge_kernel(answer, BY_ROWS, seed),
+        KernelJudge(BY_ROWS),
         untouched="grouping.rows-untouched",
         hints=SLICE_HINTS,
     ),
     Exercise(
         "grouping.columns",
         BY_COLUMNS.points,
-        lambda answer, seed: judge_kernel(answer, BY_COLUMNS, seed),
+        KernelJudge(BY_COLUMNS),
         untouched="grouping.columns-untouched",
         hints=SLICE_HINTS
         | {
@@ -312,8 +308,9 @@ EXERCISES = [
     Exercise(
         "grouping.hunt",
         {"culprits": 4},
-        judge_hunt,
+        HUNT,
         untouched="grouping.hunt-untouched",
+        questions=HUNT.questions,
         hints={
             "bug_a": "grouping.hunt-e",
             "bug_b": "grouping.hunt-b",

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from grader.exercises.copy_2d_cases import UNWRITTEN, drawn, swizzled, window
+from grader.exercises.drawn import shape
 from grader.exercises.swizzle_cases import misplaced
 from grader.judges.kernels import Case
 from tmalab import DataType, Swizzle, TensorMap
@@ -67,10 +68,9 @@ def slice_cases(seed: int, turned: Turn) -> Sequence[Case]:
     types = DataType.FLOAT16, DataType.BFLOAT16
     for (row, group), data_type in zip(random.Random(f"{seed} slices").sample(others, 2), types, strict=True):
         cases.append(slice_case(drawn(rng, *GROUPED_SHAPE), row, group, data_type, turned))
-    return [
-        *cases,
-        slice_case(drawn(rng, 48, 320), int(rng.integers(1, 32)), int(rng.integers(1, 4)), types[0], turned),
-    ]
+    other = drawn(rng, *shape(seed, "slices", (48, 320), GROUP))
+    row, group = int(rng.integers(1, 32)), int(rng.integers(1, 4))
+    return [*cases, slice_case(other, row, group, types[0], turned)]
 
 
 def slice_case(array: np.ndarray, row: int, group: int, data_type: DataType, turned: Turn) -> Case:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from grader.exercise import Exercise, Finding, wrong
@@ -49,7 +51,7 @@ OTHERS = ("too-many-bytes", "exit-in-flight", "barrier-reinit", "init-not-visibl
 NAMES = tuple(sorted({bug.cause for bugs in BUGS.values() for bug in bugs.values()} | {*OWN_NAMES, *OTHERS}))
 
 
-def names_questions(seed: int) -> dict[str, str]:
+def names() -> dict[str, str]:
     """What a cause may be called, and what each name means."""
     from tmalab.texts import text as text_of_tmalab
 
@@ -57,7 +59,20 @@ def names_questions(seed: int) -> dict[str, str]:
     return {name: own[name] if name in own else text_of_tmalab(f"catalogue.{name}") for name in NAMES}
 
 
-def judge_found(answer: object, group: str) -> Sequence[Finding]:
+def first_lines(group: str, seed: int) -> dict[str, int]:
+    """The number that the line of each kernel's `def` has: where it stands in the file that the class is told of."""
+    if not seed:
+        return dict.fromkeys(BUGS[group], 1)
+    draw = random.Random(f"{seed} lines of {group}")
+    return {name: draw.randrange(40 * number, 40 * number + 20) for number, name in enumerate(BUGS[group], 1)}
+
+
+def find_questions(group: str, seed: int) -> dict[str, dict]:
+    """The names of causes with what they mean, and the number of each kernel's first line."""
+    return {"names": names(), "first": first_lines(group, seed)}
+
+
+def judge_found(answer: object, group: str, seed: int) -> Sequence[Finding]:
     """The parts names and lines. The answer holds a pair (line, name) for each kernel."""
     bugs = BUGS[group]
     points = len(bugs)
@@ -71,9 +86,11 @@ def judge_found(answer: object, group: str) -> Sequence[Finding]:
     lines, names = zip(*given, strict=True)  # type: ignore[arg-type]
     causes = {(name, ""): name for name in bugs}
     right_names = {name: bug.cause for name, bug in bugs.items()}
-    right_lines = {name: bug.lines[0] for name, bug in bugs.items()}
+    first = first_lines(group, seed)
+    right_lines = {name: bug.lines[0] + first[name] - 1 for name, bug in bugs.items()}
     accepted = [
-        bug.lines[0] if as_integer(line) in bug.lines else line for line, bug in zip(lines, bugs.values(), strict=True)
+        right_lines[name] if as_integer(line) in [right + first[name] - 1 for right in bug.lines] else line
+        for line, (name, bug) in zip(lines, bugs.items(), strict=True)
     ]
     return [
         judge_choices(list(names), right_names, NAMES, "names", points, causes),
@@ -97,9 +114,9 @@ def _exercises(group: str) -> list[Exercise]:
         Exercise(
             f"hunt.find-{group}",
             {"names": len(bugs), "lines": len(bugs)},
-            lambda answer, seed: judge_found(answer, group),
+            lambda answer, seed: judge_found(answer, group, seed),
             untouched="hunt.find-untouched",
-            questions=names_questions,
+            questions=partial(find_questions, group),
             hints=hints | {"some": "hunt.lines"},
         ),
         Exercise(

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 
 from grader.exercise import Exercise, Finding
 from grader.exercises.kernel_hints import KERNEL_HINTS
-from grader.exercises.maps_broken import LETTERS, broken_maps, judge_mended
+from grader.exercises.maps_broken import LETTERS, broken_maps, judge_mended, mend_questions
 from grader.exercises.maps_cases import each_cases, numbered, patch, patch_cases, row_cases
 from grader.exercises.maps_numbers import column_questions, counts_questions, judge_column, judge_counts
 from grader.judges.choices import judge_choices
-from grader.judges.kernels import KernelTask, judge_kernel
+from grader.judges.kernels import KernelJudge, KernelTask
+from grader.judges.lettered import Hunt
 from grader.judges.maps import MapTask, judge_map
 from grader.judges.numbers import by_question
 from tmalab import DataType
@@ -106,12 +107,7 @@ EACH = KernelTask(
     {"compiles": 1, "bytes": 2, "order": 3},
     recorded=False,
 )
-CULPRITS = {"bug_a": "a", "bug_b": "c", "bug_c": "d", "bug_d": "f"}
-
-
-def judge_hunt(answer: object, seed: int) -> Sequence[Finding]:
-    causes = {(bug, ""): bug for bug in CULPRITS}
-    return [judge_choices(answer, CULPRITS, "abcdef", "culprits", 4, causes)]
+HUNT = Hunt("maps.hunt", {"bug_a": "a", "bug_b": "c", "bug_c": "d", "bug_d": "f"}, 4)
 
 
 MAP_HINTS = KERNEL_HINTS | {
@@ -163,7 +159,7 @@ EXERCISES = [
     Exercise(
         "maps.patch",
         PATCH_TASK.points,
-        lambda answer, seed: judge_kernel(answer, PATCH_TASK, seed),
+        KernelJudge(PATCH_TASK),
         untouched="maps.patch-untouched",
         hints=MAP_HINTS,
     ),
@@ -202,8 +198,9 @@ EXERCISES = [
     Exercise(
         "maps.mend",
         {"maps": 4},
-        lambda answer, seed: [judge_mended(answer)],
+        lambda answer, seed: [judge_mended(answer, seed)],
         untouched="maps.mend-untouched",
+        questions=mend_questions,
         hints={
             "padded": "maps.mend-padded",
             "long": "maps.mend-long",
@@ -227,22 +224,23 @@ EXERCISES = [
     Exercise(
         "maps.rows",
         FROM_ROWS.points,
-        lambda answer, seed: judge_kernel(answer, FROM_ROWS, seed),
+        KernelJudge(FROM_ROWS),
         untouched="maps.rows-untouched",
         hints=MAP_HINTS,
     ),
     Exercise(
         "maps.each",
         EACH.points,
-        lambda answer, seed: judge_kernel(answer, EACH, seed),
+        KernelJudge(EACH),
         untouched="maps.each-untouched",
         hints=MAP_HINTS | {"first-image": "maps.each-image"},
     ),
     Exercise(
         "maps.hunt",
         {"culprits": 4},
-        judge_hunt,
+        HUNT,
         untouched="maps.hunt-untouched",
+        questions=HUNT.questions,
         hints={"bug_a": "maps.hunt-a", "bug_b": "maps.hunt-b", "bug_c": "maps.hunt-c", "bug_d": "maps.hunt-d"},
     ),
 ]

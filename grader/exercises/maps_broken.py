@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from math import prod
 from typing import Any
 
@@ -97,34 +98,51 @@ def wanted(memory: np.ndarray, tensor: np.ndarray, tile: np.ndarray) -> Wanted:
     return Wanted(tensor.size * tensor.itemsize, memory.view(np.uint8).ravel(), flat)
 
 
-def _mended() -> dict[str, Wanted]:
-    padded = np.arange(64 * 104, dtype=np.uint16).reshape(64, 104)
-    columns = (np.arange(64 * 4096, dtype=np.uint32) * 2654435761 >> 24).astype(np.uint8).reshape(64, 4096)
-    steps = np.arange(256 * 64, dtype=np.float32).reshape(256, 64)
-    flipped = np.arange(64 * 1024, dtype=np.uint16).reshape(64, 1024)
+def mend_questions(seed: int) -> dict[str, tuple[int, int, int]]:
+    """Rows and columns of each tensor; then of `steps` the rows of a step, of the others the columns of a tile."""
+    if not seed:
+        return {"padded": (64, 100, 64), "long": (64, 4096, 512), "steps": (256, 64, 16), "flipped": (64, 1024, 64)}
+    draw = random.Random(f"{seed} mend")
     return {
-        "padded": wanted(padded, padded[:, :100], padded[:8, :64]),
-        "long": wanted(columns, columns, columns[:8, :512]),
-        "steps": wanted(steps, steps[::16], steps[:128:16]),
-        "flipped": wanted(flipped, flipped, flipped[:8, :64]),
+        "padded": (draw.choice((48, 96)), draw.choice((84, 108, 116)), draw.choice((32, 64))),
+        "long": (draw.choice((32, 48)), draw.choice((2048, 4096)), draw.choice((320, 384))),
+        "steps": (draw.choice((384, 768)), draw.choice((32, 128)), draw.choice((12, 24, 32))),
+        "flipped": (draw.choice((32, 96)), draw.choice((512, 768)), draw.choice((32, 128))),
     }
 
 
-MENDED = _mended()
+@lru_cache(maxsize=32)
+def mended(seed: int) -> dict[str, Wanted]:
+    """What each of the four must bring."""
+    asked = mend_questions(seed)
+    rows, columns, across = asked["padded"]
+    padded = np.arange(rows * (columns + 4), dtype=np.uint16).reshape(rows, -1)
+    tall, wide, part = asked["long"]
+    long = (np.arange(tall * wide, dtype=np.uint32) * 2654435761 >> 24).astype(np.uint8).reshape(tall, wide)
+    many, narrow, step = asked["steps"]
+    steps = np.arange(many * narrow, dtype=np.float32).reshape(many, narrow)
+    flipped = np.arange(asked["flipped"][0] * asked["flipped"][1], dtype=np.uint16).reshape(asked["flipped"][:2])
+    return {
+        "padded": wanted(padded, padded[:, :columns], padded[:8, :across]),
+        "long": wanted(long, long, long[:8, :part]),
+        "steps": wanted(steps, steps[::step], steps[: 8 * step : step]),
+        "flipped": wanted(flipped, flipped, flipped[:8, : asked["flipped"][2]]),
+    }
 
 
-def judge_mended(answer: object) -> Finding:
+def judge_mended(answer: object, seed: int) -> Finding:
     """A point for each map that the driver takes and whose copy at the origin brings the tile that is wanted."""
-    given = as_list(answer, dict.fromkeys(MENDED))
+    wants = mended(seed)
+    given = as_list(answer, dict.fromkeys(wants))
     if isinstance(given, str):
-        return wrong("maps", len(MENDED), given, "form")
-    reasons = {name: _why_not(arguments, MENDED[name]) for name, arguments in zip(MENDED, given, strict=True)}
+        return wrong("maps", len(wants), given, "form")
+    reasons = {name: _why_not(arguments, wants[name]) for name, arguments in zip(wants, given, strict=True)}
     misses = {name: reason for name, reason in reasons.items() if reason}
     if not misses:
-        return right("maps", len(MENDED), text("maps.mended", count=len(MENDED)))
-    lines = [text("maps.mended-some", right=len(MENDED) - len(misses), count=len(MENDED))]
+        return right("maps", len(wants), text("maps.mended", count=len(wants)))
+    lines = [text("maps.mended-some", right=len(wants) - len(misses), count=len(wants))]
     lines += [f"  {name}: {reason}" for name, reason in misses.items()]
-    return wrong("maps", len(MENDED), "\n".join(lines), next(iter(misses)), points=len(MENDED) - len(misses))
+    return wrong("maps", len(wants), "\n".join(lines), next(iter(misses)), points=len(wants) - len(misses))
 
 
 def _why_not(given: object, want: Wanted) -> str:

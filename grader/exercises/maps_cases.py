@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from grader.exercises.drawn import shape
 from grader.judges.kernels import Case
 from tmalab import TensorMap, map_rows
 from tmalab.recorded.lesson_cases import PATCH, PHOTOS_SHAPE
@@ -41,8 +42,14 @@ def places(seed: int, number: int) -> list[tuple[int, int, int]]:
     """Image, row and column: over the first row and column, over the last ones."""
     rng = np.random.default_rng([seed, number])
     before = 0, -int(rng.integers(1, 3)), -int(rng.integers(2, 4))
-    _, rows, columns, _ = PHOTOS_SHAPE
+    _, rows, columns, _ = images_shape(seed)
     return [before, (1, rows - int(rng.integers(1, 4)), columns - int(rng.integers(1, 4)))]
+
+
+def images_shape(seed: int) -> tuple[int, int, int, int]:
+    """Of images that the notebook does not show."""
+    images, rows, columns, channels = PHOTOS_SHAPE
+    return (images, *shape(seed, "images", (rows, columns), 1), channels)
 
 
 def known_mistakes(images: np.ndarray, n: int, h: int, w: int) -> dict[str, np.ndarray]:
@@ -59,7 +66,7 @@ def known_mistakes(images: np.ndarray, n: int, h: int, w: int) -> dict[str, np.n
 def patch_cases(seed: int) -> Sequence[Case]:
     """copy_patch: the notebook's place; over the first edges, over the last, in images of other numbers."""
     public = [(numbered(PHOTOS_SHAPE), PUBLIC)]
-    others = [(numbered(PHOTOS_SHAPE, 5000 * i), place) for i, place in enumerate(places(seed, 61), 1)]
+    others = [(numbered(images_shape(seed), 5000 * i), place) for i, place in enumerate(places(seed, 61), 1)]
     return [patch_case(*each) for each in public + others]
 
 
@@ -78,12 +85,13 @@ def named(place: tuple[int, int, int]) -> str:
 
 def row_cases(seed: int) -> Sequence[Case]:
     """copy_from: the notebook's second map; then either of them, over edges."""
-    return [row_case(1, PUBLIC), *(row_case(i, place) for i, place in enumerate(places(seed, 62)))]
+    others = (row_case(i, place, images_shape(seed)) for i, place in enumerate(places(seed, 62)))
+    return [row_case(1, PUBLIC, PHOTOS_SHAPE), *others]
 
 
-def row_case(which: int, place: tuple[int, int, int]) -> Case:
+def row_case(which: int, place: tuple[int, int, int], size: tuple[int, int, int, int]) -> Case:
     """One input of copy_from: rows of the maps of two tensors of unlike shape."""
-    tensors = numbered(OTHER_SHAPE, 10_000), numbered(PHOTOS_SHAPE)
+    tensors = numbered(OTHER_SHAPE, 10_000), numbered(size)
     n, h, w = place
     out = np.full((PATCH, PATCH, CHANNELS), -1, np.float32)
     arguments = map_rows(map(patch_map, tensors)), which, n, h, w, out
@@ -95,12 +103,17 @@ def row_case(which: int, place: tuple[int, int, int]) -> Case:
 def each_cases(seed: int) -> Sequence[Case]:
     """copy_each: the notebook's stack of images; one image alone, several over edges."""
     (_, *before), (_, *after) = places(seed, 63)
-    return [each_case(STEPS, *PUBLIC[1:]), each_case(1, *before), each_case(STEPS + 2, *after)]
+    size, many = images_shape(seed)[1:], STEPS + (2 if not seed else 1 + seed % 3)
+    return [
+        each_case(STEPS, *PUBLIC[1:], PHOTOS_SHAPE[1:]),
+        each_case(1, before[0], before[1], size),
+        each_case(many, after[0], after[1], size),
+    ]
 
 
-def each_case(steps: int, h: int, w: int) -> Case:
+def each_case(steps: int, h: int, w: int, size: tuple[int, int, int]) -> Case:
     """One input of copy_each: a map of the first image, room for a map, the images."""
-    images = numbered((steps, *PHOTOS_SHAPE[1:]))
+    images = numbered((steps, *size))
     out = np.full((steps, PATCH, PATCH, CHANNELS), -1, np.float32)
     maps, own = map_rows([patch_map(images[0])]), np.zeros((1, 128), np.uint8)
     expected = np.stack([patch(images, n, h, w) for n in range(steps)])

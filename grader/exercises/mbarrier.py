@@ -24,9 +24,10 @@ from grader.exercises.mbarrier_cases import (
     pair_cases,
     without_credit,
 )
-from grader.judges.choices import Predicted, judge_choices, judge_predictions
+from grader.judges.choices import Predicted, judge_predictions
 from grader.judges.functions import Table, judge_function
-from grader.judges.kernels import KernelTask, judge_kernel
+from grader.judges.kernels import KernelJudge, KernelTask
+from grader.judges.lettered import Hunt, causes, drawn_letters
 
 # ---- phases: five barriers with their events
 
@@ -123,18 +124,20 @@ MISSING = {
     "hang_c": Predicted(1, "c"),
     "hang_d": Predicted(1, "d"),
 }
-CULPRITS = {"bug_a": "a", "bug_b": "c", "bug_c": "d", "bug_d": "b"}
+HUNT = Hunt("mbarrier.hunt", {"bug_a": "a", "bug_b": "c", "bug_c": "d", "bug_d": "b"}, 4)
+
+
+def hangs_questions(seed: int) -> dict[str, str]:
+    """What each letter stands for."""
+    return causes("mbarrier.hangs", LETTERS, seed)
 
 
 def judge_hangs(answer: object, seed: int) -> Sequence[Finding]:
-    causes = {(hang, ""): hang for hang in MISSING}
+    drawn = drawn_letters("mbarrier.hangs", LETTERS, seed)
+    expected = {hang: Predicted(wanted.number, drawn[wanted.reason]) for hang, wanted in MISSING.items()}
+    by_hang = {(hang, ""): hang for hang in MISSING}
     mistakes = {"waiting": [128, 128, 32, 128], "counted": [128, 1, 1, 1]}
-    return judge_predictions(answer, MISSING, LETTERS, {"arrivals": 2, "reasons": 2}, mistakes, causes)
-
-
-def judge_hunt(answer: object, seed: int) -> Sequence[Finding]:
-    causes = {(bug, ""): bug for bug in CULPRITS}
-    return [judge_choices(answer, CULPRITS, "abcdef", "culprits", 4, causes)]
+    return judge_predictions(answer, expected, LETTERS, {"arrivals": 2, "reasons": 2}, mistakes, by_hang)
 
 
 BARRIER_HINTS = KERNEL_HINTS | {
@@ -191,7 +194,7 @@ EXERCISES = [
     Exercise(
         "mbarrier.pair",
         PAIR.points,
-        lambda answer, seed: judge_kernel(answer, PAIR, seed),
+        KernelJudge(PAIR),
         untouched="mbarrier.pair-untouched",
         hints=BARRIER_HINTS | {"over-arrival": "mbarrier.pair-once", "wrong-parity": "hint.parity"},
     ),
@@ -215,14 +218,14 @@ EXERCISES = [
     Exercise(
         "mbarrier.loop",
         LOOP.points,
-        lambda answer, seed: judge_kernel(answer, LOOP, seed),
+        KernelJudge(LOOP),
         untouched="mbarrier.loop-untouched",
         hints=BARRIER_HINTS | {"over-arrival": "mbarrier.pair-once", "read-before-wait": "mbarrier.loop-read"},
     ),
     Exercise(
         "mbarrier.ring",
         RING.points,
-        lambda answer, seed: judge_kernel(answer, RING, seed),
+        KernelJudge(RING),
         untouched="mbarrier.ring-untouched",
         hints=BARRIER_HINTS
         | {
@@ -241,6 +244,7 @@ EXERCISES = [
         {"arrivals": 2, "reasons": 2},
         judge_hangs,
         untouched="mbarrier.hangs-untouched",
+        questions=hangs_questions,
         hints={
             "waiting": "mbarrier.hang-waiting",
             "counted": "mbarrier.hang-counted",
@@ -254,8 +258,9 @@ EXERCISES = [
     Exercise(
         "mbarrier.hunt",
         {"culprits": 4},
-        judge_hunt,
+        HUNT,
         untouched="mbarrier.hunt-untouched",
+        questions=HUNT.questions,
         hints={
             "bug_a": "mbarrier.hunt-turn",
             "bug_b": "mbarrier.hunt-sum",

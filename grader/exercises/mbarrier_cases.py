@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from grader.exercises.copy_2d_cases import UNWRITTEN, window
+from grader.exercises.drawn import shape
 from grader.exercises.swizzle_cases import numbers
 from grader.judges.kernels import Case
 from tmalab import TensorMap
@@ -142,13 +143,13 @@ def pair_cases(seed: int) -> Sequence[Case]:
     """load_pair: the notebook's pair, one that was asked to be recorded, two of another tensor, one over its edge."""
     rng, draw = np.random.default_rng([seed, 8]), random.Random(f"{seed} pairs")
     x, y = draw.choice([corner for corner in PAIRED_AT if corner != PUBLIC and corner[0] < 96])
-    wide = numbers(rng, 80, 160)
+    wide = numbers(rng, *shape(seed, "pairs", (80, 160)))
     inside = 4 * int(rng.integers(1, 24)), int(rng.integers(1, 64))
     return [
         pair_case(paired(), *PUBLIC),
         pair_case(numbers(rng, *PAIRED_SHAPE), x, y),
         pair_case(wide, *inside),
-        pair_case(wide, 112, -5),
+        pair_case(wide, wide.shape[1] - 48, -5),
     ]
 
 
@@ -171,7 +172,7 @@ def pair_case(array: np.ndarray, x: int, y: int) -> Case:
 def column_cases(seed: int) -> Sequence[Case]:
     """copy_pairs and copy_ring: the notebook's pairs; one step, three, and five of another tensor."""
     rng = np.random.default_rng([seed, 9])
-    tall = numbers(rng, 80, 160)
+    tall = numbers(rng, *shape(seed, "columns", (80, 160)))
     x, other = (4 * int(number) for number in rng.integers(1, 24, 2))
     return [
         column_case(paired(), PUBLIC[0], PUBLIC_STEPS),

@@ -9,9 +9,10 @@ from itertools import product
 from grader.exercise import Exercise, Finding
 from grader.exercises.kernel_hints import KERNEL_HINTS
 from grader.exercises.pipelines_cases import STAGES, tile_cases
-from grader.judges.choices import Predicted, judge_choices, judge_predictions
+from grader.judges.choices import Predicted, judge_predictions
 from grader.judges.functions import Table, judge_function
-from grader.judges.kernels import KernelTask, judge_kernel
+from grader.judges.kernels import KernelJudge, KernelTask
+from grader.judges.lettered import Hunt
 from grader.judges.numbers import judge_numbers
 from tmalab.timing.measured import Measured
 from tmalab.timing.occupancy import REGISTERS, RESERVED, SHARED_BYTES
@@ -163,12 +164,7 @@ POINTS = {"compiles": 1, "bytes": 2, "ahead": 1, "order": 2}
 PARAMETERS = ("tensor_map", "tiles", "out")
 AHEAD = KernelTask(PARAMETERS, 64, tile_cases, POINTS, ahead=STAGES, recorded=False)
 RING = KernelTask(PARAMETERS, 96, tile_cases, POINTS, ahead=STAGES, recorded=False)
-CULPRITS = {"bug_a": "c", "bug_b": "d", "bug_c": "a", "bug_d": "e"}
-
-
-def judge_hunt(answer: object, seed: int) -> Sequence[Finding]:
-    causes = {(bug, ""): bug for bug in CULPRITS}
-    return [judge_choices(answer, CULPRITS, "abcdef", "culprits", 4, causes)]
+HUNT = Hunt("pipelines.hunt", {"bug_a": "c", "bug_b": "d", "bug_c": "a", "bug_d": "e"}, 4)
 
 
 PIPELINE_HINTS = KERNEL_HINTS | {
@@ -220,14 +216,14 @@ EXERCISES = [
     Exercise(
         "pipelines.ahead",
         AHEAD.points,
-        lambda answer, seed: judge_kernel(answer, AHEAD, seed),
+        KernelJudge(AHEAD),
         untouched="pipelines.ahead-untouched",
         hints=PIPELINE_HINTS,
     ),
     Exercise(
         "pipelines.ring",
         RING.points,
-        lambda answer, seed: judge_kernel(answer, RING, seed),
+        KernelJudge(RING),
         untouched="pipelines.ring-untouched",
         hints=PIPELINE_HINTS,
     ),
@@ -263,8 +259,9 @@ EXERCISES = [
     Exercise(
         "pipelines.hunt",
         {"culprits": 4},
-        judge_hunt,
+        HUNT,
         untouched="pipelines.hunt-untouched",
+        questions=HUNT.questions,
         hints={
             "bug_a": "pipelines.hunt-a",
             "bug_b": "pipelines.hunt-b",

@@ -2,36 +2,24 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from grader.exercise import Exercise, Finding
 from grader.judges.choices import judge_choices
+from grader.judges.lettered import causes, drawn_letters
 from grader.judges.numbers import judge_numbers
 from grader.texts import text
 
 Value = TypeVar("Value")
 
-TILE_ROWS, TILE_COLS, COLUMNS, SIZE = 8, 64, 128, 2  # of the notebook's tile and matrix; bytes of an element
-NUMBERS = {
-    "tile": TILE_ROWS * TILE_COLS * SIZE,
-    "rows": COLUMNS * SIZE,
-    "element": (3 * COLUMNS + 64) * SIZE,
-}
-ELEMENTS = [number // SIZE for number in NUMBERS.values()]
 REPORT = {"name": "b", "mend": "c", "luck": "c"}
 SOURCES = {
     "bytes": "a",
     "wait": "b",
     "documents": "c",
     "orders": "b",
-}
-BLOCKS, THREADS, LENGTH = 4, 128, 1000
-KNOW = {
-    "launch": BLOCKS * THREADS,
-    "turns": len(range(5, LENGTH, THREADS)),
-    "warp": 32,
-    "certain": 0,
 }
 
 
@@ -40,25 +28,73 @@ def asked(answers: Mapping[str, Value]) -> dict[str, Value]:
     return {text(f"start.asked-{name}"): value for name, value in answers.items()}
 
 
+def numbers_questions(seed: int) -> tuple[int, int, int, int, int, int]:
+    """Rows and columns of a tile, columns of its matrix, bytes of an element; row and column of an element."""
+    if not seed:
+        return 8, 64, 128, 2, 3, 64
+    draw = random.Random(f"{seed} numbers")
+    rows, cols, columns, size = (
+        draw.choice((4, 16, 32)),
+        draw.choice((32, 64)),
+        draw.choice((192, 256)),
+        draw.choice((2, 4)),
+    )
+    return rows, cols, columns, size, draw.randrange(2, 12), draw.randrange(32, 128, 8)
+
+
 def judge_first_numbers(answer: object, seed: int) -> Sequence[Finding]:
-    mistakes = {"elements": ELEMENTS, "tile-pitch": [1024, TILE_COLS * SIZE, (3 * TILE_COLS + 64) * SIZE]}
-    return [judge_numbers(answer, asked(NUMBERS), "numbers", 3, mistakes)]
+    rows, cols, columns, size, row, column = numbers_questions(seed)
+    counts = {"tile": rows * cols, "rows": columns, "element": row * columns + column}
+    expected = {name: count * size for name, count in counts.items()}
+    in_the_tile = [rows * cols * size, cols * size, (row * cols + column) * size]
+    mistakes = {"elements": list(counts.values()), "tile-pitch": in_the_tile}
+    return [judge_numbers(answer, asked(expected), "numbers", 3, mistakes)]
+
+
+def report_questions(seed: int) -> list[tuple[str, dict[str, str]]]:
+    """Three questions, and what each letter says."""
+    return [(text(f"start.report-{name}-question"), causes(f"start.report-{name}", "abc", seed)) for name in REPORT]
 
 
 def judge_report(answer: object, seed: int) -> Sequence[Finding]:
-    causes = {(label, ""): name for label, name in asked({name: name for name in REPORT}).items()}
-    return [judge_choices(answer, asked(REPORT), "abc", "letters", 3, causes)]
+    expected = {name: drawn_letters(f"start.report-{name}", "abc", seed)[letter] for name, letter in REPORT.items()}
+    by_label = {(label, ""): name for label, name in asked({name: name for name in REPORT}).items()}
+    return [judge_choices(answer, asked(expected), "abc", "letters", 3, by_label)]
+
+
+def sources_questions(seed: int) -> dict[str, str]:
+    """Who each letter stands for."""
+    return causes("start.sources", "abc", seed)
 
 
 def judge_sources(answer: object, seed: int) -> Sequence[Finding]:
-    causes = {(label, ""): f"source-{letter}" for label, letter in asked(SOURCES).items()}
-    return [judge_choices(answer, asked(SOURCES), "abc", "letters", 3, causes)]
+    drawn = drawn_letters("start.sources", "abc", seed)
+    expected = {name: drawn[letter] for name, letter in SOURCES.items()}
+    by_label = {(label, ""): f"source-{letter}" for label, letter in asked(SOURCES).items()}
+    return [judge_choices(answer, asked(expected), "abc", "letters", 3, by_label)]
+
+
+def know_questions(seed: int) -> tuple[int, int, int, int]:
+    """Blocks and threads of a launch; how far a loop goes, and which thread it is about."""
+    if not seed:
+        return 4, 128, 1000, 5
+    draw = random.Random(f"{seed} know")
+    threads = draw.choice((64, 96, 256))
+    last = draw.randrange(20, threads - 20)  # of the last turn, which only some threads make
+    return draw.choice((3, 5, 6)), threads, threads * draw.randrange(5, 9) + last, draw.randrange(last)
 
 
 def judge_know(answer: object, seed: int) -> Sequence[Finding]:
-    mistakes = {"whole-turns": [512, LENGTH // THREADS, 32, 0], "lucky": [512, 8, 32, 1], "barrier": [512, 8, 32, 2]}
-    causes = asked({"turns": "whole-turns", "certain": "lucky"})
-    return [judge_numbers(answer, asked(KNOW), "numbers", 4, mistakes, causes)]
+    blocks, threads, length, thread = know_questions(seed)
+    launch, turns = blocks * threads, len(range(thread, length, threads))
+    expected = {"launch": launch, "turns": turns, "warp": 32, "certain": 0}
+    mistakes = {
+        "whole-turns": [launch, length // threads, 32, 0],
+        "lucky": [launch, turns, 32, 1],
+        "barrier": [launch, turns, 32, 2],
+    }
+    by_label = asked({"turns": "whole-turns", "certain": "lucky"})
+    return [judge_numbers(answer, asked(expected), "numbers", 4, mistakes, by_label)]
 
 
 EXERCISES = [
@@ -67,6 +103,7 @@ EXERCISES = [
         {"numbers": 3},
         judge_first_numbers,
         untouched="start.numbers-untouched",
+        questions=numbers_questions,
         hints={
             "elements": "start.numbers-units",
             "tile-pitch": "start.numbers-rows",
@@ -78,6 +115,7 @@ EXERCISES = [
         {"letters": 3},
         judge_report,
         untouched="start.report-untouched",
+        questions=report_questions,
         hints={
             "name": "start.report-name",
             "mend": "start.report-mend",
@@ -89,6 +127,7 @@ EXERCISES = [
         {"letters": 3},
         judge_sources,
         untouched="start.sources-untouched",
+        questions=sources_questions,
         hints={
             "source-a": "start.sources-reference",
             "source-b": "start.sources-simulator",
@@ -100,6 +139,7 @@ EXERCISES = [
         {"numbers": 4},
         judge_know,
         untouched="start.know-untouched",
+        questions=know_questions,
         hints={
             "whole-turns": "start.know-turns",
             "lucky": "start.know-certain",

@@ -9,7 +9,8 @@ from grader.exercise import Exercise, Finding, evidence
 from grader.exercises.kernel_hints import KERNEL_HINTS
 from grader.exercises.stores_cases import CTAS, ring_cases, store_cases, sum_cases
 from grader.judges.choices import judge_choices
-from grader.judges.kernels import KernelTask, judge_kernel
+from grader.judges.kernels import KernelJudge, KernelTask
+from grader.judges.lettered import Hunt
 from grader.judges.numbers import by_question, judge_numbers
 from grader.texts import text
 from tmalab import DataType, recorded
@@ -158,12 +159,7 @@ RING = KernelTask(("source", "tiles", "tensor_map"), THREADS, ring_cases, RING_P
 SUMS = KernelTask(
     ("values", "rows", "tensor_map"), THREADS, sum_cases, {"compiles": 1, "bytes": 2, "order": 2}, grid=CTAS
 )
-CULPRITS = {"bug_a": "b", "bug_b": "a", "bug_c": "e", "bug_d": "c", "bug_e": "d"}
-
-
-def judge_hunt(answer: object, seed: int) -> Sequence[Finding]:
-    causes = {(bug, ""): bug for bug in CULPRITS}
-    return [judge_choices(answer, CULPRITS, "abcdef", "culprits", 5, causes)]
+HUNT = Hunt("stores.hunt", {"bug_a": "b", "bug_b": "a", "bug_c": "e", "bug_d": "c", "bug_e": "d"}, 5)
 
 
 STORE_HINTS = KERNEL_HINTS | {
@@ -184,7 +180,7 @@ EXERCISES = [
     Exercise(
         "stores.store",
         ONE_TILE.points,
-        lambda answer, seed: judge_kernel(answer, ONE_TILE, seed),
+        KernelJudge(ONE_TILE),
         untouched="stores.store-untouched",
         hints=STORE_HINTS,
     ),
@@ -205,7 +201,7 @@ EXERCISES = [
     Exercise(
         "stores.ring",
         RING.points,
-        lambda answer, seed: judge_kernel(answer, RING, seed),
+        KernelJudge(RING),
         untouched="stores.ring-untouched",
         hints=STORE_HINTS
         | {
@@ -245,7 +241,7 @@ EXERCISES = [
     Exercise(
         "stores.sums",
         SUMS.points,
-        lambda answer, seed: judge_kernel(answer, SUMS, seed),
+        KernelJudge(SUMS),
         untouched="stores.sums-untouched",
         hints=STORE_HINTS
         | {
@@ -258,8 +254,9 @@ EXERCISES = [
     Exercise(
         "stores.hunt",
         {"culprits": 5},
-        judge_hunt,
+        HUNT,
         untouched="stores.hunt-untouched",
+        questions=HUNT.questions,
         hints={
             "bug_a": "stores.hunt-fence",
             "bug_b": "stores.hunt-reuse",

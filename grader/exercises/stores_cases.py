@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from grader.exercises.drawn import shape
 from grader.judges.kernels import Case
 from grader.texts import text
 from tmalab import TensorMap
@@ -30,13 +31,14 @@ def store_cases(seed: int) -> Sequence[Case]:
     inside = 4 * int(rng.integers(1, 8)), int(rng.integers(1, 12))
     over = 4 * int(rng.integers(5, 10)), int(rng.integers(14, 19))
     notebook = np.arange(1, ROWS * COLS + 1, dtype=np.int32).reshape(ROWS, COLS)
-    places = ((notebook, (16, 96), PUBLIC), (drawn(rng), (20, 64), inside), (drawn(rng), (20, 44), over))
-    return [store_case(source, shape, *place) for source, shape, place in places]
+    wide, narrow = shape(seed, "inside", (20, 64)), (20, int(rng.choice((36, 44, 52))) if seed else 44)
+    places = ((notebook, (16, 96), PUBLIC), (drawn(rng), wide, inside), (drawn(rng), narrow, over))
+    return [store_case(source, size, *place) for source, size, place in places]
 
 
-def store_case(source: np.ndarray, shape: tuple[int, int], x: int, y: int) -> Case:
+def store_case(source: np.ndarray, size: tuple[int, int], x: int, y: int) -> Case:
     """One input of store_double."""
-    tensor = np.full(shape, UNWRITTEN, np.int32)
+    tensor = np.full(size, UNWRITTEN, np.int32)
     mistakes = {
         "nothing-stored": tensor,
         "not-doubled": placed(tensor, source, x, y),
@@ -44,7 +46,7 @@ def store_case(source: np.ndarray, shape: tuple[int, int], x: int, y: int) -> Ca
         "at-origin": placed(tensor, 2 * source, 0, 0),
         "at-the-example": placed(tensor, 2 * source, *PUBLIC),
     }
-    name = f"x = {x}, y = {y}, tensor {shape[0]} x {shape[1]}"
+    name = f"x = {x}, y = {y}, tensor {size[0]} x {size[1]}"
     tensor_map = TensorMap.from_array(tensor, (ROWS, COLS))
     expected = placed(tensor, 2 * source, x, y)
     how = {"stores": "store", "source_of": lambda tiles: (*halved(tiles), x, y)}

@@ -11,9 +11,10 @@ from grader.exercise import Exercise, Finding, evidence
 from grader.exercises.kernel_hints import KERNEL_HINTS
 from grader.exercises.swizzle_cases import MISPLACED, read_cases, shifted_cases, transpose_cases
 from grader.judges.banks import BankTask
-from grader.judges.choices import Predicted, judge_choices, judge_predictions
+from grader.judges.choices import Predicted, judge_predictions
 from grader.judges.functions import Table, judge_function
-from grader.judges.kernels import KernelTask, judge_kernel
+from grader.judges.kernels import KernelJudge, KernelTask
+from grader.judges.lettered import Hunt
 from grader.recorded import recorded_load
 from grader.texts import text
 from tmalab import DataType, Swizzle, TensorMap
@@ -157,12 +158,7 @@ TRANSPOSE = KernelTask(
 
 # ---- hunt: four kernels of the notebook
 
-CULPRITS = {"bug_a": "c", "bug_b": "a", "bug_c": "d", "bug_d": "b"}
-
-
-def judge_hunt(answer: object, seed: int) -> Sequence[Finding]:
-    causes = {(bug, ""): bug for bug in CULPRITS}
-    return [judge_choices(answer, CULPRITS, "abcdef", "culprits", 4, causes)]
+HUNT = Hunt("swizzle.hunt", {"bug_a": "c", "bug_b": "a", "bug_c": "d", "bug_d": "b"}, 4)
 
 
 EXERCISES = [
@@ -221,7 +217,7 @@ EXERCISES = [
     Exercise(
         "swizzle.read",
         READ.points,
-        lambda answer, seed: judge_kernel(answer, READ, seed),
+        KernelJudge(READ),
         untouched="swizzle.read-untouched",
         hints=KERNEL_HINTS
         | {
@@ -236,7 +232,7 @@ EXERCISES = [
     Exercise(
         "swizzle.shifted",
         SHIFTED.points,
-        lambda answer, seed: judge_kernel(answer, SHIFTED, seed),
+        KernelJudge(SHIFTED),
         untouched="swizzle.shifted-untouched",
         hints=KERNEL_HINTS
         | {
@@ -251,7 +247,7 @@ EXERCISES = [
     Exercise(
         "swizzle.transpose",
         TRANSPOSE.points,
-        lambda answer, seed: judge_kernel(answer, TRANSPOSE, seed),
+        KernelJudge(TRANSPOSE),
         untouched="swizzle.transpose-untouched",
         hints=KERNEL_HINTS
         | {
@@ -269,8 +265,9 @@ EXERCISES = [
     Exercise(
         "swizzle.hunt",
         {"culprits": 4},
-        judge_hunt,
+        HUNT,
         untouched="swizzle.hunt-untouched",
+        questions=HUNT.questions,
         hints={
             "bug_a": "swizzle.hunt-c",
             "bug_b": "swizzle.hunt-a",

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from grader.exercises.copy_2d_cases import UNWRITTEN, drawn, lesson_tensor, swizzled, window
+from grader.exercises.drawn import shape
 from grader.judges.kernels import Case
 from grader.texts import text
 from tmalab import DataType, Swizzle, TensorMap
@@ -42,7 +43,7 @@ def read_cases(seed: int) -> Sequence[Case]:
     others = random.Random(f"{seed} read").sample(CORNERS, 2)
     cases = [read_case(lesson_tensor(), *PUBLIC), *(read_case(drawn(rng, 16, 128), *corner) for corner in others)]
     x, y = 8 * int(rng.integers(2, 24)), int(rng.integers(1, 32))
-    return [*cases, read_case(drawn(rng, 40, 256), x, y, DataType.BFLOAT16)]
+    return [*cases, read_case(drawn(rng, *shape(seed, "read", (40, 256))), x, y, DataType.BFLOAT16)]
 
 
 def read_case(array: np.ndarray, x: int, y: int, data_type: DataType = DataType.FLOAT16) -> Case:
@@ -123,7 +124,7 @@ def transpose_cases(seed: int) -> Sequence[Case]:
     cases = [transpose_case(transpose_tensor(), *TRANSPOSED_AT[0])]
     cases.append(transpose_case(numbers(rng, *TRANSPOSED_SHAPE), *over))
     x, y = 4 * int(rng.integers(1, 32)), int(rng.integers(1, 64))
-    return [*cases, transpose_case(numbers(rng, 128, 160), x, y)]
+    return [*cases, transpose_case(numbers(rng, *shape(seed, "transpose", (128, 160))), x, y)]
 
 
 def transpose_tensor() -> np.ndarray:

@@ -8,7 +8,7 @@ there too. That is evidence and gives no points, so that a grade does not depend
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -16,14 +16,13 @@ import numpy as np
 from grader.alone import Argument, Compilation, Outcome, Shape
 from grader.exercise import Finding, evidence, right, wrong
 from grader.judges.banks import BankTask, judge_banks
+from grader.judges.kernel_hardware import on_hardware
 from grader.judges.traffic import judge_traffic
 from grader.picture import WrongRun
-from grader.recorded import Seen, not_recorded, recorded_load, recorded_stores
 from grader.report import number as written
 from grader.runner import current
 from grader.source import KernelSource, NoSource
 from grader.texts import text
-from tmalab.maps_in_memory import MapRows, map_rows
 
 SEEDS = 20  # orders in which copies land and threads run
 SECONDS = 1.5  # after which no further order is tried: a check answers in less than five
@@ -110,7 +109,18 @@ def judge_kernel(answer: object, task: KernelTask, seed: int) -> list[Finding]:
     if task.followed:
         counted.append(_judge_overlap(outcomes[0], task))
     clean = bool(moved.passed and order.passed)
-    return [compiles, moved, *counted, order, *_hardware(source, cases[0], task, clean)]
+    return [compiles, moved, *counted, order, *on_hardware(source, cases, outcomes, task, clean)]
+
+
+@dataclass(frozen=True)
+class KernelJudge:
+    """The judge of an exercise whose answer is a kernel."""
+
+    task: KernelTask
+
+    def __call__(self, answer: object, seed: int) -> list[Finding]:
+        """The findings about an answer."""
+        return judge_kernel(answer, self.task, seed)
 
 
 @lru_cache(maxsize=64)
@@ -243,56 +253,3 @@ def _report(outcome: Outcome) -> str:
     if outcome.stopped and (not messages or outcome.stopped[0] == "deadlock"):
         messages.append(outcome.stopped[1])
     return "\n".join(messages)
-
-
-def _hardware(source: KernelSource, case: Case, task: KernelTask, clean: bool) -> list[Finding]:
-    """A clean kernel on a Hopper GPU where there is one; else its bytes against what an H200 left, from a recording."""
-    if not clean or not (task.recorded or current().live):
-        return []
-    return [_live(source, case, task) if current().live else _against_recording(source, case, task)]
-
-
-def _live(source: KernelSource, case: Case, task: KernelTask) -> Finding:
-    try:
-        outcome = current().run(source, case.arguments, task.shape, on="gpu")
-    except RuntimeError as error:  # the GPU is lost or busy: no fault of the kernel
-        return evidence("hardware", str(error))
-    if outcome.stopped:
-        return evidence("hardware", text("kernel.live-stopped", reason=outcome.stopped[1]), False)
-    same = outcome.arrays[-1].tobytes() == case.expected.tobytes()
-    message = text("kernel.live-same" if same else "kernel.live-different", count=case.expected.nbytes)
-    return evidence("hardware", message, same)
-
-
-def _against_recording(source: KernelSource, case: Case, task: KernelTask) -> Finding:
-    compare = _stores_against_recording if case.stores else _loads_against_recording
-    try:
-        return compare(source, case, task)
-    except KeyError:
-        return not_recorded()
-
-
-def _loads_against_recording(source: KernelSource, case: Case, task: KernelTask) -> Finding:
-    maps, *others = case.arguments
-    tensor_map = maps.maps[case.row] if isinstance(maps, MapRows) else maps
-    loads = [recorded_load(tensor_map, at, case.shared_address) for at in (case.coordinates, *case.also)]
-    expected = case.out_of(np.concatenate([load.image for load in loads]))
-    recorded = replace(loads[0], image=np.frombuffer(expected.tobytes(), np.uint8))
-    found = tensor_map.bind(recorded.tensor)
-    if isinstance(maps, MapRows):
-        found = map_rows([*maps.maps[: case.row], found, *maps.maps[case.row + 1 :]])
-    return _compared(source, [found, *others], recorded, task)
-
-
-def _stores_against_recording(source: KernelSource, case: Case, task: KernelTask) -> Finding:
-    """The stores of the recording's tiles, by the learner's kernel."""
-    tensor_map = case.arguments[-1]
-    recorded = recorded_stores(case.stores, tensor_map, (case.coordinates, *case.also))
-    tensor = recorded.tensor.view(case.expected.dtype).reshape(case.expected.shape)
-    return _compared(source, [*case.source_of(recorded.tiles), tensor_map.bind(tensor)], recorded, task)
-
-
-def _compared(source: KernelSource, arguments: Sequence[Argument], recorded: Seen, task: KernelTask) -> Finding:
-    outcome = current().run(source, arguments, task.shape)
-    message = recorded.says(outcome.arrays[-1]) + "; " + text("recorded.no-gpu")
-    return evidence("hardware", message, recorded.same(outcome.arrays[-1]))

@@ -161,7 +161,7 @@ def test_every_class_gets_six_questions_that_no_likely_guess_answers():
 
 def test_questions_of_an_exercise_without_any_names_those_that_have_some():
     with pytest.raises(ValueError, match=r"copy-2d\.predict"):
-        grader.questions("copy-2d.map")
+        grader.questions("copy-2d.swizzle")
 
 
 def test_a_count_that_came_out_of_a_division_is_the_whole_number_that_it_is(capsys):

@@ -134,7 +134,7 @@ def test_a_recording_that_differs_is_shown_and_costs_nothing(capsys, monkeypatch
     seen = recorded.recorded_load(tile_cases(0)[0].arguments[0], PUBLIC)
     other = replace(seen, image=seen.image ^ 1)
     monkeypatch.setattr("grader.runner.hopper_here", lambda: False)
-    monkeypatch.setattr("grader.judges.kernels.recorded_load", lambda *copy: other)
+    monkeypatch.setattr("grader.judges.kernel_hardware.recorded_load", lambda *copy: other)
     assert grader.check("copy-2d.kernel", RIGHT) == 5.0
     assert "hardware   ✘      0 of 1,024 bytes" in capsys.readouterr().out
 

@@ -11,7 +11,7 @@ import pytest
 from grader.exercises import maps, maps_numbers
 from grader.exercises.maps_broken import LETTERS, RULES, broken_maps
 from grader.exercises.maps_cases import each_cases, patch_cases, row_cases
-from grader.judges.kernels import _against_recording
+from grader.judges.kernel_hardware import _against_recording
 from grader.recorded import RecordedLoad, recorded_load
 from grader.runner import current
 from tests.lessons import answers
@@ -79,7 +79,7 @@ def test_a_kernel_that_takes_its_map_from_memory_is_compared_with_the_recording_
         image = reference.load(tensor_map, at, memory.view(np.uint8)).data
         return RecordedLoad(image=image, gpu="H200", date="today", tensor=memory.view(np.uint8))
 
-    monkeypatch.setattr("grader.judges.kernels.recorded_load", seen)
+    monkeypatch.setattr("grader.judges.kernel_hardware.recorded_load", seen)
     right = current().source(ANSWERS.from_a_map_that_is_fetched_first)
     first = current().source(ANSWERS.from_the_first_map)
     assert _against_recording(right, case, maps.FROM_ROWS).passed

@@ -18,7 +18,7 @@ from grader.exercises.mbarrier_cases import (
     pair_case,
     pair_cases,
 )
-from grader.judges.kernels import _against_recording
+from grader.judges.kernel_hardware import _against_recording
 from grader.recorded import RecordedLoad, recorded_load
 from grader.runner import current
 from tests.lessons import answers
@@ -127,7 +127,7 @@ def test_a_kernel_of_two_loads_is_compared_with_both_recordings(monkeypatch):
         image = reference.load(tensor_map, at, memory.view(np.uint8)).data
         return RecordedLoad(image=image, gpu="H200", date="today", tensor=memory.view(np.uint8))
 
-    monkeypatch.setattr("grader.judges.kernels.recorded_load", recorded)
+    monkeypatch.setattr("grader.judges.kernel_hardware.recorded_load", recorded)
     known = answers("04-mbarrier")
     right, same = (current().source(k) for k in (known.pair_in_two_promises, known.pair_of_the_same))
     assert _against_recording(right, case, mbarrier.PAIR).passed

@@ -9,7 +9,7 @@ import pytest
 
 from grader.exercises import stores
 from grader.exercises.stores_cases import ring_cases, store_cases, sum_cases
-from grader.judges.kernels import _against_recording
+from grader.judges.kernel_hardware import _against_recording
 from grader.recorded import recorded_stores
 from grader.runner import current
 from tests.lessons import answers

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.exercises import grouping, maps, mbarrier, pipelines, stores, swizzle
+from grader.exercises import clusters, gemm, grouping, maps, mbarrier, pipelines, stores, swizzle
 from grader.overlap import copies_under_way
 from grader.percent import parse
 from tests.lessons import COURSE
@@ -84,7 +84,7 @@ def pipelines_run(bug: str, seed: int = 0):
 
 def test_swizzle_bug_a_begins_in_the_middle_of_the_pattern():
     run, same = swizzle_run("bug_a")
-    assert swizzle.CULPRITS["bug_a"] == "c"
+    assert swizzle.HUNT.culprits["bug_a"] == "c"
     assert run.ok
     assert not same.any()
     assert "rows into the pattern" in run.warnings[0]
@@ -92,14 +92,14 @@ def test_swizzle_bug_a_begins_in_the_middle_of_the_pattern():
 
 def test_swizzle_bug_b_promises_bytes_that_never_come():
     run, _ = swizzle_run("bug_b", columns=48)
-    assert swizzle.CULPRITS["bug_b"] == "a"
+    assert swizzle.HUNT.culprits["bug_b"] == "a"
     assert run.hazards[0].name == "too-many-bytes"
     assert run.deadlock
 
 
 def test_swizzle_bug_c_is_right_and_has_its_lanes_wait():
     run, same = swizzle_run("bug_c", mode=Swizzle.NONE)
-    assert swizzle.CULPRITS["bug_c"] == "d"
+    assert swizzle.HUNT.culprits["bug_c"] == "d"
     assert run.ok
     assert same.all()
     assert run.bank_conflicts.ways == 8
@@ -107,7 +107,7 @@ def test_swizzle_bug_c_is_right_and_has_its_lanes_wait():
 
 def test_swizzle_bug_d_undoes_another_swizzle():
     run, same = swizzle_run("bug_d")
-    assert swizzle.CULPRITS["bug_d"] == "b"
+    assert swizzle.HUNT.culprits["bug_d"] == "b"
     assert run.ok
     assert same.all(axis=1).tolist() == [True] + [False] * 7
     assert run.bank_conflicts.ways == 1
@@ -115,20 +115,20 @@ def test_swizzle_bug_d_undoes_another_swizzle():
 
 def test_grouping_bug_a_lies_outside_of_the_view():
     run, out, _ = grouping_run("bug_a")
-    assert grouping.CULPRITS["bug_a"] == "e"
+    assert grouping.HUNT.culprits["bug_a"] == "e"
     assert run.ok
     assert not out.any()
 
 
 def test_grouping_bug_b_promises_too_few_bytes():
     run, _, _ = grouping_run("bug_b")
-    assert grouping.CULPRITS["bug_b"] == "b"
+    assert grouping.HUNT.culprits["bug_b"] == "b"
     assert "too-few-bytes" in [hazard.name for hazard in run.hazards]
 
 
 def test_grouping_bug_c_is_right_in_its_first_group_alone():
     run, _, same = grouping_run("bug_c", rows=12)
-    assert grouping.CULPRITS["bug_c"] == "d"
+    assert grouping.HUNT.culprits["bug_c"] == "d"
     assert run.ok
     assert same[:, :64].all()
     assert not same[:, 64:].all(axis=1).any()
@@ -136,7 +136,7 @@ def test_grouping_bug_c_is_right_in_its_first_group_alone():
 
 def test_grouping_bug_d_takes_the_slice_for_long_rows():
     run, _, same = grouping_run("bug_d")
-    assert grouping.CULPRITS["bug_d"] == "c"
+    assert grouping.HUNT.culprits["bug_d"] == "c"
     assert run.ok
     assert same[0, :64].all()
     assert same.mean() < 0.1
@@ -144,7 +144,7 @@ def test_grouping_bug_d_takes_the_slice_for_long_rows():
 
 def test_mbarrier_bug_a_goes_wrong_with_its_second_column():
     run, same = mbarrier_run("bug_a", columns=64)
-    assert mbarrier.CULPRITS["bug_a"] == "a"
+    assert mbarrier.HUNT.culprits["bug_a"] == "a"
     assert run.hazards[0].name == "wrong-parity"
     assert same[:, :32].all()
     assert not same[:16, 32:].any()
@@ -152,13 +152,13 @@ def test_mbarrier_bug_a_goes_wrong_with_its_second_column():
 
 def test_mbarrier_bug_b_promises_one_of_two_loads():
     run, _ = mbarrier_run("bug_b", columns=64)
-    assert mbarrier.CULPRITS["bug_b"] == "c"
+    assert mbarrier.HUNT.culprits["bug_b"] == "c"
     assert run.hazards[0].name == "too-few-bytes"
 
 
 def test_mbarrier_bug_c_counts_128_and_gets_four_arrivals():
     run, same = mbarrier_run("bug_c")
-    assert mbarrier.CULPRITS["bug_c"] == "d"
+    assert mbarrier.HUNT.culprits["bug_c"] == "d"
     assert {hazard.name for hazard in run.hazards} == {"missing-arrival", "deadlock"}
     assert "124 of 128 arrivals" in str(run)
     assert same[:32].all()
@@ -167,21 +167,21 @@ def test_mbarrier_bug_c_counts_128_and_gets_four_arrivals():
 @pytest.mark.parametrize("seed", range(4))
 def test_mbarrier_bug_d_hands_a_stage_back_before_it_is_read(seed):
     run, _ = mbarrier_run("bug_d", seed=seed)
-    assert mbarrier.CULPRITS["bug_d"] == "b"
+    assert mbarrier.HUNT.culprits["bug_d"] == "b"
     assert "overwrite-in-use" in [hazard.name for hazard in run.hazards]
     assert run.deadlock is None
 
 
 def test_stores_bug_a_fences_after_the_store():
     run, same = stores_run("bug_a")
-    assert stores.CULPRITS["bug_a"] == "b"
+    assert stores.HUNT.culprits["bug_a"] == "b"
     assert {hazard.name for hazard in run.hazards} == {"missing-proxy-fence"}
     assert same.all()
 
 
 def test_stores_bug_b_fills_a_buffer_that_is_still_read():
     run, same = stores_run("bug_b", tiles=5)
-    assert stores.CULPRITS["bug_b"] == "a"
+    assert stores.HUNT.culprits["bug_b"] == "a"
     assert {hazard.name for hazard in run.hazards} == {"store-source-reuse"}
     assert not same.all()
     assert stores_run("bug_b", tiles=2)[0].ok
@@ -189,18 +189,18 @@ def test_stores_bug_b_fills_a_buffer_that_is_still_read():
 
 def test_stores_bug_c_commits_nothing():
     run, _ = stores_run("bug_c")
-    assert stores.CULPRITS["bug_c"] == "e"
+    assert stores.HUNT.culprits["bug_c"] == "e"
     assert run.hazards[0].name == "store-not-committed"
 
 
 def test_stores_bug_d_counts_up_what_may_not_have_arrived():
     run, _ = stores_run("bug_d")
-    assert stores.CULPRITS["bug_d"] == "c"
+    assert stores.HUNT.culprits["bug_d"] == "c"
     assert {hazard.name for hazard in run.hazards} == {"store-not-waited"}
 
 
 def test_stores_bug_e_is_right_where_rows_end_with_a_sector_and_overwrites_what_follows_others():
-    assert stores.CULPRITS["bug_e"] == "d"
+    assert stores.HUNT.culprits["bug_e"] == "d"
     assert stores_run("bug_e")[0].ok
     run, same = stores_run("bug_e", columns=30)
     assert {hazard.name for hazard in run.hazards} == {"clip-overwrites"}
@@ -209,21 +209,21 @@ def test_stores_bug_e_is_right_where_rows_end_with_a_sector_and_overwrites_what_
 
 def test_maps_bug_a_exchanges_row_and_column():
     run, same = maps_run("bug_a")
-    assert maps.CULPRITS["bug_a"] == "a"
+    assert maps.HUNT.culprits["bug_a"] == "a"
     assert run.ok
     assert not same.any()
 
 
 def test_maps_bug_b_promises_what_the_steps_leave_out():
     run, _ = maps_run("bug_b", step=2)
-    assert maps.CULPRITS["bug_b"] == "c"
+    assert maps.HUNT.culprits["bug_b"] == "c"
     assert run.hazards[0].name == "too-many-bytes"
     assert "promised 4,096 bytes, delivered 1,024" in str(run)
 
 
 def test_maps_bug_c_does_not_release_its_edit():
     run, _ = maps_run("bug_c")
-    assert maps.CULPRITS["bug_c"] == "d"
+    assert maps.HUNT.culprits["bug_c"] == "d"
     assert {hazard.name for hazard in run.hazards} == {"map-not-acquired"}
     assert "missing: a release" in str(run)
 
@@ -231,13 +231,13 @@ def test_maps_bug_c_does_not_release_its_edit():
 @pytest.mark.parametrize("seed", range(3))
 def test_maps_bug_d_edits_a_map_that_is_in_use(seed):
     run, _ = maps_run("bug_d", seed=seed)
-    assert maps.CULPRITS["bug_d"] == "f"
+    assert maps.HUNT.culprits["bug_d"] == "f"
     assert {hazard.name for hazard in run.hazards} == {"map-edited"}
 
 
 def test_pipelines_bug_a_is_right_and_never_has_two_copies_under_way():
     run, same = pipelines_run("bug_a")
-    assert pipelines.CULPRITS["bug_a"] == "c"
+    assert pipelines.HUNT.culprits["bug_a"] == "c"
     assert run.ok
     assert same.all()
     assert copies_under_way(run.trace) == 1
@@ -246,20 +246,20 @@ def test_pipelines_bug_a_is_right_and_never_has_two_copies_under_way():
 
 def test_pipelines_bug_b_waits_for_the_wrong_parity():
     run, _ = pipelines_run("bug_b")
-    assert pipelines.CULPRITS["bug_b"] == "d"
+    assert pipelines.HUNT.culprits["bug_b"] == "d"
     assert run.hazards[0].name == "wrong-parity"
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_pipelines_bug_c_overwrites_what_others_still_read(seed):
     run, _ = pipelines_run("bug_c", seed=seed)
-    assert pipelines.CULPRITS["bug_c"] == "a"
+    assert pipelines.HUNT.culprits["bug_c"] == "a"
     assert "overwrite-in-use" in {hazard.name for hazard in run.hazards}  # and what follows from it
 
 
 def test_pipelines_bug_d_loads_past_the_end():
     run, same = pipelines_run("bug_d")
-    assert pipelines.CULPRITS["bug_d"] == "e"
+    assert pipelines.HUNT.culprits["bug_d"] == "e"
     assert {hazard.name for hazard in run.hazards} == {"exit-in-flight"}
     assert same.all()
 
@@ -282,21 +282,16 @@ def test_a_hang_lacks_as_many_arrivals_of_full_as_its_check_holds_to_be_right(ha
     assert reported == (str(missing) if missing else "all")
 
 
-@pytest.mark.parametrize(
-    ("name", "letters"),
-    [
-        (name, "abcdef")
-        for name in (
-            "02-swizzle/swizzle",
-            "03-grouping/grouping",
-            "04-mbarrier/mbarrier",
-            "05-stores/stores",
-            "06-maps/maps",
-            "07-pipelines/pipelines",
-        )
-    ],
-)
-def test_each_letter_of_a_hunt_is_explained_in_the_lesson(name, letters):
-    text = (COURSE / "source" / f"{name}.py").read_text("utf-8")
-    hunt = text[text.index('id="hunt"') :]
-    assert all(f'- `"{letter}"` ' in hunt for letter in letters)
+def lesson_text(name: str) -> str:
+    return next((COURSE / "source").glob(f"*-{name}/{name}.py")).read_text("utf-8")
+
+
+@pytest.mark.parametrize("module", [swizzle, grouping, mbarrier, stores, maps, pipelines, clusters, gemm])
+def test_each_letter_of_a_hunt_is_explained_in_the_lesson_whatever_class_it_is(module):
+    hunt = module.HUNT
+    text = lesson_text(hunt.exercise.split(".")[0])
+    assert f'causes = grader.questions("{hunt.exercise}")' in text
+    public, other = hunt.questions(0), hunt.questions(3)
+    assert list(public) == sorted(other) == list("abcdef")
+    assert set(public.values()) == set(other.values())
+    assert all(public[hunt.right(0)[bug]] == other[hunt.right(3)[bug]] for bug in hunt.culprits)

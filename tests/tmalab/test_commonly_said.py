@@ -16,6 +16,7 @@ from tmalab.texts import text
 
 COUNTED = {  # a count of what was seen, and what it must be a part of
     "expectation": ("same", "count"),
+    "issuers": ("same", "count"),
     "host-only": ("same", "count"),
     "row-xor": ("address", "count"),
     "inside": ("same", "count"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
@@ -18,8 +19,8 @@ from tmalab.texts import text
 @click.option("--folder", type=click.Path(path_type=Path), help=text("cli.help-record-folder"))
 @AS_JSON
 def record(groups: tuple[str, ...], folder: Path | None, as_json: bool) -> None:
-    if groups in (("timing",), ("held-out",)):
-        record_timing(groups[0], folder, as_json)
+    if groups in ALONE:
+        ALONE[groups](folder, as_json)
         return
     from tmalab.bootstrap import ROOT
     from tmalab.gpu import recorder
@@ -47,7 +48,7 @@ def record(groups: tuple[str, ...], folder: Path | None, as_json: bool) -> None:
         say(text("cli.record-done", count=sum(counts.values()), groups=", ".join(counts), folder=folder), "green")
 
 
-def record_timing(group: str, folder: Path | None, as_json: bool) -> None:
+def record_timing(folder: Path | None, as_json: bool, group: str = "timing") -> None:
     """Measure what the time model is made of, or what it is judged by: groups by themselves, which take minutes."""
     from tmalab.gpu.device import why_no_gpu
 
@@ -70,6 +71,36 @@ def record_timing(group: str, folder: Path | None, as_json: bool) -> None:
         for name, reason in counts["failed"].items():
             say(f"  {name}: {reason}", "red")
     sys.exit(1 if counts["failed"] else 0)
+
+
+def record_promises(folder: Path | None, as_json: bool) -> None:
+    """Try promises that are not what a load brings: what comes of them differs from try to try, and is counted."""
+    from tmalab.gpu.device import why_no_gpu
+
+    if reason := why_no_gpu():
+        fail(reason, NO_GPU, {"folder": None, "error": reason} if as_json else None)
+    from tmalab.gpu.promise_recorder import record_promises
+    from tmalab.timing.measured import RECORDED
+
+    folder = folder or RECORDED
+    try:
+        count = record_promises(folder)
+    except RuntimeError as error:
+        fail(str(error), 1, {"folder": None, "error": str(error)} if as_json else None)
+    except OSError as error:
+        sentence = text("cli.record-unwritable", folder=folder, reason=error.strerror)
+        fail(sentence, UNREADABLE, {"folder": None, "error": sentence} if as_json else None)
+    if as_json:
+        print_json({"folder": str(folder), "promises": count})
+    else:
+        say(text("cli.record-promises", folder=folder, count=count), "green")
+
+
+ALONE = {
+    ("timing",): record_timing,
+    ("held-out",): partial(record_timing, group="held-out"),
+    ("promises",): record_promises,
+}
 
 
 @click.command(help=text("cli.help-verdicts"))

@@ -21,6 +21,7 @@ from tmalab.faults import TmaFault
 from tmalab.recorded.barrier_case import BarrierCase
 from tmalab.recorded.bulk_case import BulkCase
 from tmalab.recorded.case import BUFFER_BYTES, Case
+from tmalab.recorded.issued_case import IssuedCase
 from tmalab.recorded.map_case import EditCase, MapCase
 from tmalab.tensormap_replace import replaced
 from tmalab.texts import text
@@ -70,6 +71,19 @@ def _load(case: Case) -> np.ndarray:
         tile = images[rank, case.shared_address : case.shared_address + image.data.size]
         tile[image.written] = image.data[image.written]
     return images.reshape(-1)
+
+
+@_result.register
+def _(case: IssuedCase) -> np.ndarray:
+    """One copy after the other: whoever issues it."""
+    tm, shared, memory = case.tensor_map, case.shared(), case.memory()
+    for place, address in zip(case.coordinates, case.addresses, strict=True):
+        if case.operation == "store":
+            reference.store(tm, place, shared, memory, address)
+        else:
+            image = reference.load(tm, place, memory, address)
+            shared[address : address + image.data.size][image.written] = image.data[image.written]
+    return memory if case.operation == "store" else shared
 
 
 @_result.register

@@ -26,6 +26,7 @@ from tmalab.recorded.bulk_cases import REDUCTIONS, bulk_reduction, random_bulk_c
 from tmalab.recorded.case import Case
 from tmalab.recorded.copy_maps import any_mode, im2col, interleaved, small, tiled
 from tmalab.recorded.fault_cases import fault_cases, random_fault
+from tmalab.recorded.issued_case import fresh_issued, issued_cases
 from tmalab.recorded.lesson_cases import (
     fresh_pair,
     fresh_patch,
@@ -182,6 +183,7 @@ GROUPS = {
     "interleaved-loads": Group(lambda: drawn("interleaved load", interleaved_load, 300), interleaved_load),
     "im2col-loads": Group(lambda: drawn("im2col load", im2col_load, 300), im2col_load),
     "multicast": Group(lambda: drawn("multicast", multicast, 120), multicast),
+    "issued": Group(issued_cases, fresh_issued),
     "stores": Group(stores, store),
     "reductions": Group(reductions, reduction),
     "bulk-copies": Group(lambda: in_clusters(bulk_copies()), in_a_cluster(random_bulk_copy)),

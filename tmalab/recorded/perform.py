@@ -20,6 +20,8 @@ from tmalab.recorded.barrier_case import COLUMNS, BarrierCase, defined
 from tmalab.recorded.barrier_case import THREADS as TAKING_TURNS
 from tmalab.recorded.bulk_case import BulkCase
 from tmalab.recorded.case import Case
+from tmalab.recorded.issued_case import CTA_THREADS, IssuedCase
+from tmalab.recorded.issued_kernels import load_by_several, store_by_several
 from tmalab.recorded.kernels import LOAD_FORMS, LOADS, MULTICASTS, STORE_FORMS, STORES
 from tmalab.recorded.map_case import EditCase
 from tmalab.recorded.mbarrier_kernel import mbarrier_sequence
@@ -57,6 +59,22 @@ def _(case: Case, on: str, seed: int = 0) -> tuple[Run, np.ndarray]:
         after = np.zeros_like(shared)
         args = (tm, shared, after, *where, LOAD_FORMS.index(case.form))
         run = LOADS[case.box].run(block=THREADS, args=args, on=on, seed=seed)
+    return run, after.view(np.uint8).reshape(-1)
+
+
+@perform.register
+def _(case: IssuedCase, on: str, seed: int = 0) -> tuple[Run, np.ndarray]:
+    memory, shared = case.memory(), case.shared().view(np.int64)
+    tm, after = case.tensor_map.bind(memory), np.zeros_like(shared)
+    who, where, size = (
+        np.array(case.threads, np.int64),
+        np.array(case.coordinates, np.int64),
+        case.tensor_map.shared_bytes,
+    )
+    how = {"block": CTA_THREADS, "on": on, "seed": seed}
+    if case.operation == "store":
+        return store_by_several.run(args=(tm, shared, who, where, size), **how), memory
+    run = load_by_several.run(args=(tm, shared, after, who, where, size, case.each), **how)
     return run, after.view(np.uint8).reshape(-1)
 
 

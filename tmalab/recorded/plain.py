@@ -16,11 +16,12 @@ from typing import Any
 from tmalab.recorded.barrier_case import BarrierCase
 from tmalab.recorded.bulk_case import BulkCase
 from tmalab.recorded.case import Case
+from tmalab.recorded.issued_case import IssuedCase
 from tmalab.recorded.map_case import EditCase, MapCase
 from tmalab.tensor_map import TensorMap
 
-AnyCase = Case | BulkCase | BarrierCase | MapCase | EditCase
-CLASSES = {made.__name__: made for made in (Case, BulkCase, BarrierCase, MapCase, EditCase)}
+AnyCase = Case | BulkCase | BarrierCase | MapCase | EditCase | IssuedCase
+CLASSES = {made.__name__: made for made in (Case, BulkCase, BarrierCase, MapCase, EditCase, IssuedCase)}
 
 
 def to_plain(case: AnyCase) -> dict[str, Any]:

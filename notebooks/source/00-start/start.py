@@ -63,14 +63,18 @@ progress()
 # %% [markdown] id="numbers-task"
 # ### Exercise 1: three numbers (3 points)
 #
-# 0. A tile of 8 rows and 64 columns of fp16 (2 bytes an element): how many bytes is it?
-# 1. The matrix has 128 columns. How many bytes lie between the beginning of one row and the beginning of the next?
-# 2. How many bytes lie between the matrix's first byte and the element in row 3, column 64?
+# The next cell asks for them.
+
+# %% id="numbers-questions"
+rows, cols, columns, size, row, column = grader.questions("start.numbers")
+print(f"0. A tile of {rows} rows and {cols} columns of fp{8 * size} ({size} bytes an element): how many bytes is it?")
+print(f"1. The matrix has {columns} columns. How many bytes lie between the beginnings of two rows that follow each other?")
+print(f"2. How many bytes lie between the matrix's first byte and the element in row {row}, column {column}?")
 
 # %% id="numbers-answer" answer="start.numbers"
 numbers = [None, None, None]  # in the order of the questions
 ### BEGIN SOLUTION
-numbers = [8 * 64 * 2, 128 * 2, 3 * 256 + 64 * 2]
+numbers = [rows * cols * size, columns * size, (row * columns + column) * size]
 ### END SOLUTION
 
 # %% id="numbers-check" check="start.numbers"
@@ -118,19 +122,21 @@ print(run)
 # %% [markdown] id="report-task"
 # ### Exercise 2: read a report (3 points)
 #
-# The report above has a name for what is wrong, the lines where it is noticed, what is missing, and what to write.
-#
-# 0. What does it say is wrong?
-#    `"a"` too many bytes were promised, `"b"` a thread reads what need not have come, `"c"` two threads copy the same
-# 1. What would mend it?
-#    `"a"` a larger array, `"b"` a wait in thread 0, `"c"` a wait in every thread that reads
-# 2. In another order all elements may come out right. Is the kernel right then?
-#    `"a"` yes, for that GPU, `"b"` yes, if it is run a hundred times, `"c"` no: nothing makes the threads wait
+# The report above has a name for what is wrong, the lines where it is noticed, what is missing, and what to write. The next
+# cell asks three questions about it, with three answers each.
+
+# %% id="report-questions"
+asked = grader.questions("start.report")
+for number, (question, options) in enumerate(asked):
+    print(number, question)
+    for letter in sorted(options):
+        print("  ", letter, options[letter])
 
 # %% id="report-answer" answer="start.report"
 report = [None, None, None]  # letters, in the order of the questions
 ### BEGIN SOLUTION
-report = ["b", "c", "c"]
+right = ["b", "c", "c"]  # in the public course
+report = [list(options)["abc".index(letter)] for (_, options), letter in zip(asked, right)]
 ### END SOLUTION
 
 # %% id="report-check" check="start.report"
@@ -177,17 +183,23 @@ TensorMap.from_array(matrix, (8, 64)).show()
 # %% [markdown] id="sources-task"
 # ### Exercise 3: who can say that? (3 points)
 #
-# Who is it that can answer: `"a"` the reference, `"b"` the simulator, `"c"` a recording or a live run?
+# Who can answer these questions? The next cell lists three who might.
 #
 # 0. Which bytes must a load leave in shared memory, whatever kernel issues it?
 # 1. Is a wait missing in my kernel, although its output is right?
 # 2. What does real hardware do where no document says anything?
 # 3. In which of twenty orders of the threads does my kernel go wrong?
 
+# %% id="sources-who"
+who = grader.questions("start.sources")
+for letter in sorted(who):
+    print(letter, who[letter])
+
 # %% id="sources-answer" answer="start.sources"
 sources = [None, None, None, None]  # letters, in the order of the questions
 ### BEGIN SOLUTION
-sources = ["a", "b", "c", "b"]
+letters = dict(zip("abc", who))  # of the public course, and yours
+sources = [letters["a"], letters["b"], letters["c"], letters["b"]]
 ### END SOLUTION
 
 # %% id="sources-check" check="start.sources"
@@ -205,16 +217,20 @@ grader.check("start.sources", sources)
 # %% [markdown] id="know-task"
 # ### Exercise 4: ready? (4 points)
 #
-# 0. A kernel is launched with 4 blocks of 128 threads. How many threads is that?
-# 1. `for i in range(cuda.threadIdx.x, 1000, cuda.blockDim.x)` with 128 threads: how often does thread 5 go through the loop?
-# 2. How many threads make a warp?
-# 3. An array in shared memory is written by thread 0 and read by thread 1 of the same block, without anything between. In how
-#    many of the possible orders is what thread 1 reads *certain* to be new: 0, 1, or 2?
+# The next cell asks four questions. A kernel's loop goes over `range(cuda.threadIdx.x, length, cuda.blockDim.x)`.
+
+# %% id="know-questions"
+blocks, threads, length, thread = grader.questions("start.know")
+print(f"0. A kernel is launched with {blocks} blocks of {threads} threads. How many threads is that?")
+print(f"1. length is {length}, and a block has {threads} threads: how often does thread {thread} go through the loop?")
+print("2. How many threads make a warp?")
+print("3. An array in shared memory is written by thread 0 and read by thread 1 of the same block, without anything between.")
+print("   In how many of the possible orders is what thread 1 reads CERTAIN to be new: 0, 1, or 2?")
 
 # %% id="know-answer" answer="start.know"
 ready = [None, None, None, None]  # in the order of the questions
 ### BEGIN SOLUTION
-ready = [4 * 128, len(range(5, 1000, 128)), 32, 0]
+ready = [blocks * threads, len(range(thread, length, threads)), 32, 0]
 ### END SOLUTION
 
 # %% id="know-check" check="start.know"

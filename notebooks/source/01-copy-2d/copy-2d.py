@@ -107,14 +107,19 @@ for way, (k, args, pattern, size) in WAYS.items():
 # %% [markdown] id="count-task"
 # ### Exercise 1: count (3 points)
 #
-# Now for another tile: 64 x 64 elements of **fp32**. How many of these instructions must all threads together issue to
-# bring it into shared memory, in each of the three ways? `cp.async` moves 16 bytes at a time here as well, and the map's
-# box may be as large as this tile.
+# Now for another tile, with larger elements: the next cell says how large. How many of these instructions must all threads
+# together issue to bring it into shared memory, in each of the three ways? `cp.async` moves 16 bytes at a time here as
+# well, and the map's box may be as large as this tile.
+
+# %% id="count-questions"
+tile_rows, tile_cols, size = grader.questions("copy-2d.count")
+print(f"a tile of {tile_rows} x {tile_cols} elements of fp{8 * size}, {size} bytes each")
 
 # %% id="count-answer" answer="copy-2d.count"
 counts = {"element by element": None, "cp.async": None, "TMA": None}
 ### BEGIN SOLUTION
-counts = {"element by element": 64 * 64, "cp.async": 64 * 64 * 4 // 16, "TMA": 1}
+elements = tile_rows * tile_cols
+counts = {"element by element": elements, "cp.async": elements * size // 16, "TMA": 1}
 ### END SOLUTION
 
 # %% id="count-check" check="copy-2d.count"
@@ -167,8 +172,12 @@ except TensorMapError as error:
 # %% [markdown] id="map-task"
 # ### Exercise 2: fill in a map (6 points)
 #
-# Describe our tensor, 16 rows of 128 fp16 elements, and a tile of 8 rows of 64 elements, with the 128-byte swizzle. The
-# rows of the tensor follow each other without a gap.
+# Describe our tensor, 16 rows of 128 fp16 elements, and the tile that the next cell asks for. The rows of the tensor follow
+# each other without a gap.
+
+# %% id="map-questions"
+box_cols, span = grader.questions("copy-2d.map")
+print(f"a tile of 8 rows of {box_cols} elements, with the {span}-byte swizzle")
 
 # %% id="map-answer" answer="copy-2d.map"
 fields = {
@@ -183,8 +192,8 @@ fields = {
     "data_type": DataType.FLOAT16,
     "global_dim": (128, 16),
     "global_strides": (256,),
-    "box_dim": (64, 8),
-    "swizzle": Swizzle.B128,
+    "box_dim": (box_cols, 8),
+    "swizzle": {32: Swizzle.B32, 64: Swizzle.B64, 128: Swizzle.B128}[span],
 }
 ### END SOLUTION
 

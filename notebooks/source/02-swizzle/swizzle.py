@@ -515,14 +515,12 @@ grader.check("swizzle.transpose", transpose_tile)
 # ## 7. Bug hunt
 #
 # Four kernels load a tile of fp16 and write it to `out`. Each has one mistake. Read each before you run the cell below
-# them. Then say which mistake it is, in exercise 7:
-#
-# - `"a"` bytes were promised that never come
-# - `"b"` the reader undoes another swizzle than the one that the copy made
-# - `"c"` the tile does not begin where the reader believes that the pattern begins
-# - `"d"` the bytes are right, but lanes wait for each other
-# - `"e"` the reader exchanges single elements instead of sectors
-# - `"f"` a thread reads before the tile has arrived
+# them. Then say which mistake it is, in exercise 7. The next cell lists the mistakes.
+
+# %% id="hunt-causes"
+causes = grader.questions("swizzle.hunt")
+for letter in sorted(causes):
+    print(letter, causes[letter])
 
 # %% id="hunt-kernels"
 @kernel
@@ -612,7 +610,8 @@ for suspect, its_map in ((bug_a, swizzled_map), (bug_b, narrow_map), (bug_c, pla
 # %% id="hunt-answer" answer="swizzle.hunt"
 culprits = {"bug_a": None, "bug_b": None, "bug_c": None, "bug_d": None}
 ### BEGIN SOLUTION
-culprits = {"bug_a": "c", "bug_b": "a", "bug_c": "d", "bug_d": "b"}
+letters = dict(zip("abcdef", causes))  # of the public course, and yours
+culprits = {"bug_a": letters["c"], "bug_b": letters["a"], "bug_c": letters["d"], "bug_d": letters["b"]}
 ### END SOLUTION
 
 # %% id="hunt-check" check="swizzle.hunt"

@@ -360,15 +360,13 @@ grader.check("grouping.columns", read_columns)
 # %% [markdown] id="hunt"
 # ## 7. Bug hunt
 #
-# Four kernels, each with one mistake; `bug_c` loads a slice of 12 rows. Read each before you run the cell below them. Then
-# say in exercise 7 which mistake it is:
-#
-# - `"a"` a thread reads before the slice has arrived
-# - `"b"` too few bytes are promised
-# - `"c"` the reader takes the slice for rows of 256 bytes
-# - `"d"` the second group does not begin with the pattern, but the reader goes by rows
-# - `"e"` a coordinate counts columns where groups are counted
-# - `"f"` the slice begins in the middle of a group
+# Four kernels, each with one mistake; `bug_c` loads a slice of 12 rows. Read each before you run the cell below them.
+# Then say in exercise 7 which mistake it is. The next cell lists the mistakes.
+
+# %% id="hunt-causes"
+causes = grader.questions("grouping.hunt")
+for letter in sorted(causes):
+    print(letter, causes[letter])
 
 # %% id="hunt-kernels"
 @kernel
@@ -459,7 +457,8 @@ for suspect, its_map in ((bug_a, slice_map), (bug_b, slice_map), (bug_c, low_map
 # %% id="hunt-answer" answer="grouping.hunt"
 culprits = {"bug_a": None, "bug_b": None, "bug_c": None, "bug_d": None}
 ### BEGIN SOLUTION
-culprits = {"bug_a": "e", "bug_b": "b", "bug_c": "d", "bug_d": "c"}
+letters = dict(zip("abcdef", causes))  # of the public course, and yours
+culprits = {"bug_a": letters["e"], "bug_b": letters["b"], "bug_c": letters["d"], "bug_d": letters["c"]}
 ### END SOLUTION
 
 # %% id="hunt-check" check="grouping.hunt"

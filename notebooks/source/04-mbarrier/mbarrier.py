@@ -591,19 +591,20 @@ def hang_d(tensor_map, out):
 # ### Exercise 7: what is missing? (4 points)
 #
 # When nothing moves any more: how many arrivals does the phase of `full[0]` still lack, for which threads wait? And
-# why does it never complete?
-#
-# - `"a"` the barrier counts threads that never arrive
-# - `"b"` bytes were promised that no load brings
-# - `"c"` who should begin waits for something that can only happen after it has begun
-# - `"d"` bytes were promised, and have come; but a promise is no arrival
+# why does it never complete? The next cell lists four reasons.
 #
 # Two points are for the numbers, two for the letters; a letter counts if the number beside it is right.
+
+# %% id="hangs-causes"
+causes = grader.questions("mbarrier.hangs")
+for letter in sorted(causes):
+    print(letter, causes[letter])
 
 # %% id="hangs-answer" answer="mbarrier.hangs"
 missing = {"hang_a": (None, None), "hang_b": (None, None), "hang_c": (None, None), "hang_d": (None, None)}
 ### BEGIN SOLUTION
-missing = {"hang_a": (127, "a"), "hang_b": (0, "b"), "hang_c": (1, "c"), "hang_d": (1, "d")}
+letters = dict(zip("abcd", causes))  # of the public course, and yours
+missing = {"hang_a": (127, letters["a"]), "hang_b": (0, letters["b"]), "hang_c": (1, letters["c"]), "hang_d": (1, letters["d"])}
 ### END SOLUTION
 
 # %% id="hangs-check" check="mbarrier.hangs"
@@ -623,14 +624,12 @@ hung.show("barriers")
 # ## 7. Bug hunt
 #
 # Four kernels copy tiles, and each has one mistake. They don't all hang. Read each before you run the cell below
-# them; then say in exercise 8 which mistake it is:
-#
-# - `"a"` a count of rounds starts again, although the barrier's phase goes on
-# - `"b"` a stage is handed back before it has been read
-# - `"c"` fewer bytes are promised than come
-# - `"d"` a barrier counts more arrivals than are made
-# - `"e"` more bytes are promised than come
-# - `"f"` the threads don't wait for the load at all
+# them; then say in exercise 8 which mistake it is. The next cell lists the mistakes.
+
+# %% id="hunt-causes"
+causes = grader.questions("mbarrier.hunt")
+for letter in sorted(causes):
+    print(letter, causes[letter])
 
 # %% id="hunt-kernels"
 @kernel
@@ -744,7 +743,8 @@ for suspect, columns in ((bug_a, 2 * COLS), (bug_b, 2 * COLS), (bug_c, COLS), (b
 # %% id="hunt-answer" answer="mbarrier.hunt"
 culprits = {"bug_a": None, "bug_b": None, "bug_c": None, "bug_d": None}
 ### BEGIN SOLUTION
-culprits = {"bug_a": "a", "bug_b": "c", "bug_c": "d", "bug_d": "b"}
+letters = dict(zip("abcdef", causes))  # of the public course, and yours
+culprits = {"bug_a": letters["a"], "bug_b": letters["c"], "bug_c": letters["d"], "bug_d": letters["b"]}
 ### END SOLUTION
 
 # %% id="hunt-check" check="mbarrier.hunt"

@@ -491,15 +491,13 @@ grader.check("stores.sums", add_columns)
 # %% [markdown] id="hunt"
 # ## 7. Bug hunt
 #
-# Five kernels, each with one mistake. Several of them give the right bytes. Read each before you run the cell below them.
-# Then say in exercise 7 which mistake it is:
-#
-# - `"a"` a buffer is filled again while its store may still be reading it
-# - `"b"` what the threads wrote is not put in the copy engine's sight before the store
-# - `"c"` the wait is for the reads alone, but what was written is needed
-# - `"d"` the store overwrites bytes after the end of the rows
-# - `"e"` the store is in no group
-# - `"f"` the thread that waits is not the one that stored
+# Five kernels, each with one mistake. Several of them give the right bytes. Read each before you run the cell below
+# them. Then say in exercise 7 which mistake it is. The next cell lists the mistakes.
+
+# %% id="hunt-causes"
+causes = grader.questions("stores.hunt")
+for letter in sorted(causes):
+    print(letter, causes[letter])
 
 # %% id="hunt-kernels"
 @kernel
@@ -606,7 +604,8 @@ for suspect in SUSPECTS:
 # %% id="hunt-answer" answer="stores.hunt"
 culprits = {"bug_a": None, "bug_b": None, "bug_c": None, "bug_d": None, "bug_e": None}
 ### BEGIN SOLUTION
-culprits = {"bug_a": "b", "bug_b": "a", "bug_c": "e", "bug_d": "c", "bug_e": "d"}
+letters = dict(zip("abcdef", causes))  # of the public course, and yours
+culprits = {"bug_a": letters["b"], "bug_b": letters["a"], "bug_c": letters["e"], "bug_d": letters["c"], "bug_e": letters["d"]}
 ### END SOLUTION
 
 # %% id="hunt-check" check="stores.hunt"

@@ -318,14 +318,24 @@ grader.check("maps.doctor", diagnoses)
 #
 # A rule that is broken can mostly be got around. Write a map for each of these: a `TensorMap`, or a dict of its
 # arguments (the address is not asked for). It must be legal, cover the whole tensor, and its copy at the origin must
-# bring the tile, row by row and without a swizzle.
+# bring the tile, row by row and without a swizzle. The next cell has the sizes.
 #
-# - `padded`: a matrix of 64 rows and 100 columns of fp16. Its owner has moved the rows apart: each now begins at the
-#   first multiple of 16 bytes after the end of the one before. A tile is 8 rows of 64 columns.
-# - `long`: 64 rows of 4,096 bytes. A tile is 8 rows of 512 bytes, in *one* copy.
-# - `steps`: a matrix of 256 rows and 64 columns of fp32. Wanted are every 16th row, as a tensor of 16 rows; a tile is
-#   8 of these, with all columns.
-# - `flipped`: a matrix of 64 rows and 1,024 columns of fp16. A tile is 8 rows of 64 columns.
+# - `padded`: a matrix of fp16. Its owner has moved the rows apart: each now begins at the first multiple of 16 bytes
+#   after the end of the one before.
+# - `long`: rows of bytes, and a tile whose rows are long. It must come in *one* copy.
+# - `steps`: a matrix of fp32, of which only some rows are wanted, as a tensor that has no others; a tile is 8 of these, with
+#   all columns.
+# - `flipped`: a matrix of fp16. Somebody had exchanged rows and columns.
+
+# %% id="mend-sizes"
+sizes = grader.questions("maps.mend")
+for name in ("padded", "flipped"):
+    rows, columns, tile_columns = sizes[name]
+    print(f"{name}: {rows} rows and {columns:,} columns of fp16; a tile is 8 rows of {tile_columns} columns")
+long_rows, row_bytes, tile_bytes = sizes["long"]
+print(f"long: {long_rows} rows of {row_bytes:,} bytes; a tile is 8 rows of {tile_bytes} bytes")
+step_rows, step_columns, every = sizes["steps"]
+print(f"steps: {step_rows} rows and {step_columns} columns of fp32; one row in {every} is wanted, {step_rows // every} in all")
 
 # %% id="mend-answer" answer="maps.mend"
 mended = {"padded": None, "long": None, "steps": None, "flipped": None}
@@ -334,11 +344,15 @@ def described(data_type, sizes, strides, box):
     return {"data_type": data_type, "global_dim": sizes, "global_strides": strides, "box_dim": box}
 
 
+padded_rows, padded_columns, padded_tile = sizes["padded"]
+flipped_rows, flipped_columns, flipped_tile = sizes["flipped"]
+pitch = -(-2 * padded_columns // 16) * 16
+kept = step_columns, step_rows // every
 mended = {
-    "padded": described(DataType.FLOAT16, (100, 64), (208,), (64, 8)),
-    "long": described(DataType.UINT16, (2048, 64), (4096,), (256, 8)),
-    "steps": described(DataType.FLOAT32, (64, 16), (16 * 256,), (64, 8)),
-    "flipped": described(DataType.FLOAT16, (1024, 64), (2048,), (64, 8)),
+    "padded": described(DataType.FLOAT16, (padded_columns, padded_rows), (pitch,), (padded_tile, 8)),
+    "long": described(DataType.UINT16, (row_bytes // 2, long_rows), (row_bytes,), (tile_bytes // 2, 8)),
+    "steps": described(DataType.FLOAT32, kept, (every * 4 * step_columns,), (step_columns, 8)),
+    "flipped": described(DataType.FLOAT16, (flipped_columns, flipped_rows), (2 * flipped_columns,), (flipped_tile, 8)),
 }
 ### END SOLUTION
 
@@ -538,14 +552,12 @@ grader.check("maps.each", copy_each)
 # ## 6. Bug hunt
 #
 # Four kernels, each with one mistake. Read each before you run the cell below them. Then say in exercise 10 which
-# mistake it is:
-#
-# - `"a"` two coordinates are exchanged
-# - `"b"` the instruction has another rank than the map
-# - `"c"` the promise counts elements that the steps leave out
-# - `"d"` the edited map is not released
-# - `"e"` the host's map is not acquired
-# - `"f"` the map is edited while a copy still uses it
+# mistake it is. The next cell lists the mistakes.
+
+# %% id="hunt-causes"
+causes = grader.questions("maps.hunt")
+for letter in sorted(causes):
+    print(letter, causes[letter])
 
 # %% id="hunt-kernels"
 @kernel
@@ -657,7 +669,8 @@ for suspect in (bug_a, bug_b, bug_c, bug_d):
 # %% id="hunt-answer" answer="maps.hunt"
 culprits = {"bug_a": None, "bug_b": None, "bug_c": None, "bug_d": None}
 ### BEGIN SOLUTION
-culprits = {"bug_a": "a", "bug_b": "c", "bug_c": "d", "bug_d": "f"}
+letters = dict(zip("abcdef", causes))  # of the public course, and yours
+culprits = {"bug_a": letters["a"], "bug_b": letters["c"], "bug_c": letters["d"], "bug_d": letters["f"]}
 ### END SOLUTION
 
 # %% id="hunt-check" check="maps.hunt"

@@ -368,14 +368,12 @@ for name in (
 #
 # Four kernels add up columns as yours do, with 64 threads and four stages. Each has one mistake; one of them gives the
 # right sums, and nothing is reported. Read each before you run the cell below them. Then say in exercise 7 which
-# mistake it is:
-#
-# - `"a"` a stage is filled again before all have read it
-# - `"b"` a barrier counts the wrong number of arrivals
-# - `"c"` no load is under way while the threads work
-# - `"d"` the parity flips at the wrong moments
-# - `"e"` loads are issued that nobody waits for
-# - `"f"` the promise is not what comes
+# mistake it is. The next cell lists the mistakes.
+
+# %% id="hunt-causes"
+causes = grader.questions("pipelines.hunt")
+for letter in sorted(causes):
+    print(letter, causes[letter])
 
 # %% id="hunt-kernels"
 @kernel
@@ -496,7 +494,8 @@ for suspect in (bug_a, bug_b, bug_c, bug_d):
 # %% id="hunt-answer" answer="pipelines.hunt"
 culprits = {"bug_a": None, "bug_b": None, "bug_c": None, "bug_d": None}
 ### BEGIN SOLUTION
-culprits = {"bug_a": "c", "bug_b": "d", "bug_c": "a", "bug_d": "e"}
+letters = dict(zip("abcdef", causes))  # of the public course, and yours
+culprits = {"bug_a": letters["c"], "bug_b": letters["d"], "bug_c": letters["a"], "bug_d": letters["e"]}
 ### END SOLUTION
 
 # %% id="hunt-check" check="pipelines.hunt"

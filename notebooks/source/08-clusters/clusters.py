@@ -449,14 +449,13 @@ grader.check("clusters.leave", leave)
 # %% [markdown] id="hunt"
 # ## 7. Bug hunt
 #
-# Five kernels, each with one mistake. Read each before you run the cell below them, and say in exercise 7 which it is:
-#
-# - `"a"` a CTA that the mask names has promised nothing
-# - `"b"` a stage is overwritten that the peer still reads
-# - `"c"` bytes are sent to a peer that may not have begun
-# - `"d"` the promise leaves out what the peer sends
-# - `"e"` a CTA leaves while its peer still arrives on its barriers
-# - `"f"` the mask leaves out a CTA that waits
+# Five kernels, each with one mistake. Read each before you run the cell below them, and say in exercise 7 which it is.
+# The next cell lists the mistakes.
+
+# %% id="hunt-causes"
+causes = grader.questions("clusters.hunt")
+for letter in sorted(causes):
+    print(letter, causes[letter])
 
 # %% id="hunt-kernels"
 @kernel
@@ -595,7 +594,8 @@ for suspect in SUSPECTS:
 # %% id="hunt-answer" answer="clusters.hunt"
 culprits = {"bug_a": None, "bug_b": None, "bug_c": None, "bug_d": None, "bug_e": None}
 ### BEGIN SOLUTION
-culprits = {"bug_a": "c", "bug_b": "d", "bug_c": "f", "bug_d": "b", "bug_e": "e"}
+letters = dict(zip("abcdef", causes))  # of the public course, and yours
+culprits = {"bug_a": letters["c"], "bug_b": letters["d"], "bug_c": letters["f"], "bug_d": letters["b"], "bug_e": letters["e"]}
 ### END SOLUTION
 
 # %% id="hunt-check" check="clusters.hunt"

@@ -686,14 +686,12 @@ grader.check("gemm.ladder", reasons)
 #
 # Five kernels multiply 64 rows of A by 128 rows of B, two tiles of C one after the other. Each has one mistake; one of
 # them has wrong sums, and nothing is reported. Read each before you run the cell below them, and say in exercise 10
-# which it is:
-#
-# - `"a"` a tile begins with the sums of the tile before
-# - `"b"` accumulators are read before the tensor core is done
-# - `"c"` a descriptor is moved on by bytes
-# - `"d"` the two sides of a ring count differently
-# - `"e"` a stage is handed back while it is still multiplied
-# - `"f"` the store may not see what the threads have written
+# which it is. The next cell lists the mistakes.
+
+# %% id="hunt-causes"
+causes = grader.questions("gemm.hunt")
+for letter in sorted(causes):
+    print(letter, causes[letter])
 
 # %% id="hunt-kernels"
 TILES = 2
@@ -893,7 +891,8 @@ for suspect in (bug_a, bug_b, bug_c, bug_d, bug_e):
 # %% id="hunt-answer" answer="gemm.hunt"
 culprits = {"bug_a": None, "bug_b": None, "bug_c": None, "bug_d": None, "bug_e": None}
 ### BEGIN SOLUTION
-culprits = {"bug_a": "a", "bug_b": "e", "bug_c": "c", "bug_d": "d", "bug_e": "f"}
+letters = dict(zip("abcdef", causes))  # of the public course, and yours
+culprits = {"bug_a": letters["a"], "bug_b": letters["e"], "bug_c": letters["c"], "bug_d": letters["d"], "bug_e": letters["f"]}
 ### END SOLUTION
 
 # %% id="hunt-check" check="gemm.hunt"

@@ -33,12 +33,17 @@ tall = np.arange(64 * COLS).reshape(64, COLS).astype(np.float32)
 small = np.arange(64 * 8).reshape(64, 8).astype(np.float32)
 
 
+first_line = {}  # the number of each kernel's def
+for group in ("loads", "rings", "stores"):
+    first_line |= grader.questions(f"hunt.find-{group}")["first"]
+
+
 def numbered(suspect):
     """Print a kernel with the numbers of its lines, from its def."""
     lines = inspect.getsource(suspect.function).splitlines()
     first = next(i for i, line in enumerate(lines) if line.startswith("def"))
-    for number, line in enumerate(lines[first:], 1):
-        print(f"{number:2} {line}")
+    for number, line in enumerate(lines[first:], first_line[suspect.function.__name__]):
+        print(f"{number:3} {line}")
 
 
 def arguments(name):
@@ -75,13 +80,13 @@ def investigate(suspect, seed=0):
 # 3. No report, and wrong numbers? Then the protocol is right and a *place* is wrong: print where the right ones are.
 # 4. Mend one line. If two must be changed, look again.
 #
-# `numbered(kernel)` prints the lines with their numbers: **the line of `def` is 1**. If a line is missing, name the one before
-# which it belongs.
+# `numbered(kernel)` prints the lines with their numbers: **the numbers that it prints are those that count**. If a line is
+# missing, name the one before which it belongs.
 #
 # These are the names that a cause may have. There are more names than kernels, and none is used twice.
 
 # %% id="names"
-for name, meaning in grader.questions("hunt.find-loads").items():
+for name, meaning in grader.questions("hunt.find-loads")["names"].items():
     print(f"{name:20} {meaning}")
 
 # %% [markdown] id="loads"
@@ -209,11 +214,11 @@ found_loads = {
 }
 ### BEGIN SOLUTION
 found_loads = {
-    "loads_1": (10, "too-few-bytes"),
-    "loads_2": (16, "swizzle-misread"),
-    "loads_3": (10, "coordinates-swapped"),
-    "loads_4": (14, "wait-ignored"),
-    "loads_5": (12, "read-before-wait"),
+    "loads_1": (first_line["loads_1"] + 9, "too-few-bytes"),
+    "loads_2": (first_line["loads_2"] + 15, "swizzle-misread"),
+    "loads_3": (first_line["loads_3"] + 9, "coordinates-swapped"),
+    "loads_4": (first_line["loads_4"] + 13, "wait-ignored"),
+    "loads_5": (first_line["loads_5"] + 11, "read-before-wait"),
 }
 ### END SOLUTION
 
@@ -515,11 +520,11 @@ found_rings = {
 }
 ### BEGIN SOLUTION
 found_rings = {
-    "rings_1": (15, "wrong-parity"),
-    "rings_2": (19, "overwrite-in-use"),
-    "rings_3": (9, "over-arrival"),
-    "rings_4": (26, "missing-arrival"),
-    "rings_5": (2, "misaligned"),
+    "rings_1": (first_line["rings_1"] + 14, "wrong-parity"),
+    "rings_2": (first_line["rings_2"] + 18, "overwrite-in-use"),
+    "rings_3": (first_line["rings_3"] + 8, "over-arrival"),
+    "rings_4": (first_line["rings_4"] + 25, "missing-arrival"),
+    "rings_5": (first_line["rings_5"] + 1, "misaligned"),
 }
 ### END SOLUTION
 
@@ -807,11 +812,11 @@ found_stores = {
 }
 ### BEGIN SOLUTION
 found_stores = {
-    "stores_1": (7, "missing-proxy-fence"),
-    "stores_2": (10, "store-not-committed"),
-    "stores_3": (6, "store-source-reuse"),
-    "stores_4": (9, "multiple-issue"),
-    "stores_5": (13, "multicast-mask"),
+    "stores_1": (first_line["stores_1"] + 6, "missing-proxy-fence"),
+    "stores_2": (first_line["stores_2"] + 9, "store-not-committed"),
+    "stores_3": (first_line["stores_3"] + 5, "store-source-reuse"),
+    "stores_4": (first_line["stores_4"] + 8, "multiple-issue"),
+    "stores_5": (first_line["stores_5"] + 12, "multicast-mask"),
 }
 ### END SOLUTION
 
