@@ -10,10 +10,10 @@ to another.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from distributed import Client, Future, as_completed, get_worker, wait
+from distributed import Client, Future, as_completed, get_worker
 
 from grader.classroom.pool import AHEAD
 from grader.classroom.work import Job, Outcome, start, work
@@ -49,10 +49,15 @@ class Cluster:
     def __exit__(self, *exception: object) -> None:
         self._client.close()
 
-    def ready(self, workers: int) -> None:
-        """Wait until so many workers are there and each has started its sandbox."""
+    def ready(self, workers: int, first: Sequence[Job] = ()) -> None:
+        """Wait until so many workers are there, and each has started its sandbox and done the `first` jobs.
+
+        What a worker reads once for all of its jobs, such as the lessons, is read then. Raises NoSandbox and HostFault.
+        """
         self._client.wait_for_workers(workers)
-        self._client.run(start)
+        addresses = self._client.run(start)
+        for future in [self._submitted(job, workers=[address]) for address in addresses for job in first]:
+            self._ended(future)
 
     def outcomes(self, jobs: Iterator[Job]) -> Iterator[tuple[str, Outcome]]:
         """Outcomes as they come, by the job's name. Raises NoSandbox, and HostFault where the cluster is lost."""
@@ -61,7 +66,7 @@ class Cluster:
 
         def fill() -> None:
             while len(running) < AHEAD * max(self._threads(), 1) and (job := next(jobs, None)) is not None:
-                future = self._client.submit(_work, job, pure=False, resources=self._resources)
+                future = self._submitted(job)
                 running[future] = job
                 done.add(future)
 
@@ -74,9 +79,14 @@ class Cluster:
 
     def outcome(self, job: Job) -> Outcome:
         """The outcome of one job, when its turn has come. Raises NoSandbox and HostFault."""
-        future = self._client.submit(_work, job, pure=False, resources=self._resources)
-        wait(future)
-        return _outcome(future)
+        return self._ended(self._submitted(job))
+
+    def _ended(self, future: Future) -> Outcome:
+        """`distributed.wait` would ask the client that is everybody's, which this is not."""
+        return _outcome(next(as_completed([future], loop=self._client.loop)))
+
+    def _submitted(self, job: Job, **where: Any) -> Future:
+        return self._client.submit(_work, job, pure=False, resources=self._resources, **where)
 
     def _threads(self) -> int:
         """How many jobs can run at a time, as far as workers are there now."""
