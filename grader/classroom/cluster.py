@@ -10,6 +10,7 @@ to another.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -22,7 +23,7 @@ from grader.sandbox.host import NoSandbox
 from grader.texts import text
 from grader.trusted import versions
 
-CONNECT = 10.0  # seconds until a scheduler must have answered, and a first worker be there
+CONNECT = 10.0  # seconds until a scheduler must have answered, and then for a worker to be there that will do
 GPU = {"GPU": 1}  # what a worker declares that may run kernels on a GPU
 
 
@@ -41,6 +42,9 @@ class Cluster:
             self._client.wait_for_workers(1, timeout=CONNECT)
         except (OSError, ValueError, TimeoutError) as error:
             raise HostFault(text("cluster.none", address=self.address, reason=error)) from None
+        deadline = time.monotonic() + CONNECT
+        while not self._threads() and time.monotonic() < deadline:  # those that were just started come one by one
+            time.sleep(0.1)
         if not self._threads():
             self._client.close()
             raise HostFault(text("cluster.no-gpu", address=self.address))

@@ -120,7 +120,7 @@ class Sandbox:
         self._kill()
 
     def _find(self, wanted: str | None, gpu: bool) -> Level:
-        reasons = []
+        reasons: dict[str, list[str]] = {}
         for level in levels(gpu):
             if wanted in (None, level.name):
                 try:
@@ -130,9 +130,10 @@ class Sandbox:
                         raise NoSandbox(about["no_gpu"])
                     return level
                 except (NoSandbox, Failed, HostFault, OSError) as error:
-                    reasons.append(f"{level.name}: {error}")
+                    reasons.setdefault(str(error), []).append(level.name)
                     self._kill()
-        raise NoSandbox(text("sandbox.no-gpu" if gpu else "sandbox.none", reason="; ".join(reasons) or str(wanted)))
+        told = "; ".join(f"{', '.join(dict.fromkeys(names))}: {reason}" for reason, names in reasons.items())
+        raise NoSandbox(text("sandbox.no-gpu" if gpu else "sandbox.none", reason=told or str(wanted)))
 
     def _start(self, level: Level) -> None:
         self._kill()

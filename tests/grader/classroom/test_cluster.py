@@ -99,7 +99,7 @@ def test_a_cluster_that_there_is_not_and_a_gpu_without_a_cluster_are_refused_in_
 
 
 @pytest.mark.slow
-def test_what_a_lost_worker_had_goes_to_another_and_counts_once(tmp_path):
+def test_what_a_lost_worker_had_goes_to_another_and_counts_once(tmp_path, monkeypatch):
     with local_cluster(tmp_path) as started:
         first, _ = started.worker("--no-nanny"), started.worker()
         write_class(tmp_path / "class", 12)
@@ -118,6 +118,7 @@ def test_what_a_lost_worker_had_goes_to_another_and_counts_once(tmp_path):
         ]
         assert seen == list(range(13))
         assert len((tmp_path / "class" / JOURNAL).read_bytes().splitlines()) == 12
+        monkeypatch.setattr(cluster, "CONNECT", 1.0)
         done = grade(tmp_path / "class", "--scheduler", started.address, "--gpu")
         assert done.exit_code == 3
         assert "declares a GPU" in done.output

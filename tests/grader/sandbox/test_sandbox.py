@@ -140,9 +140,7 @@ def test_where_no_gpu_is_seen_the_sandbox_for_kernels_on_it_says_so_of_each_leve
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     with pytest.raises(NoSandbox) as refused:
         Sandbox(gpu=True)
-    assert str(refused.value).count(text("gpu.no-driver")) >= 2
-    assert "bubblewrap: " in str(refused.value)
-    assert "process: " in str(refused.value)
+    assert f"bubblewrap, process: {text('gpu.no-driver')}" in str(refused.value)
 
 
 def test_the_sandbox_for_gpus_has_the_walls_of_the_others_and_starts_each_task_from_nothing(monkeypatch):
