@@ -440,8 +440,15 @@ def _cluster(found: dict) -> str:
         return ""
     return (
         f"{found['cluster_submissions']} submissions took one Dask worker {found['cluster_seconds_1_worker']} seconds "
-        f"and two {found['cluster_seconds_2_workers']}: {found['cluster_ratio']} times as fast."
+        f"and two {found['cluster_seconds_2_workers']}: {found['cluster_ratio']} times as fast." + _cluster_cpu(found)
     )
+
+
+def _cluster_cpu(found: dict) -> str:
+    if "cluster_cpu_seconds_1_worker" not in found:
+        return ""
+    one, two = (found[f"cluster_cpu_seconds_{workers}"] for workers in ("1_worker", "2_workers"))
+    return f" All processes together used {one} and {two} seconds of the processor."
 
 
 def glossary() -> str:

@@ -144,6 +144,8 @@ def grade(
             outcomes = grade_folder(folder, workers, chosen, assignment, journal, progress, gpu, again)
     except (NoSandbox, HostFault, InUse, PermissionError) as error:
         fail(SET_UP, str(error), found, as_json)
+    if not outcomes:
+        fail(UNREADABLE, text("cli.no-notebooks", path=folder), found, as_json)
     if feedback:
         write_feedback(outcomes, feedback)
     if as_json:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.lesson import source_of
+from grader.no_notebook import decoded, of_another_kind, why_none
 from grader.texts import text
 
 LARGEST = 32 << 20  # bytes of a file, with its pictures
@@ -81,16 +82,16 @@ def parse(content: bytes) -> Submission:
     if content.count(b"[") + content.count(b"{") > MOST_PARTS:
         raise Unreadable(text("submission.too-many-parts", limit=MOST_PARTS))
     try:
-        written = json.loads(content.decode(_encoding(content)))
-    except (UnicodeError, ValueError, RecursionError) as error:
-        raise Unreadable(text("submission.no-json", reason=str(error).splitlines()[0][:120])) from None
+        written = json.loads(decoded(content))
+    except (UnicodeError, ValueError, RecursionError):
+        raise Unreadable(why_none(content)) from None
     return of(written, digest)
 
 
 def of(written: Any, digest: str = "") -> Submission:
     """The submission that a notebook's JSON is. Raises Unreadable."""
     if not isinstance(written, dict) or not isinstance(written.get("cells"), list):
-        raise Unreadable(text("submission.no-cells"))
+        raise Unreadable(of_another_kind(written))
     cells = written["cells"]
     if len(cells) > MOST_CELLS:
         raise Unreadable(text("submission.too-many-cells", count=len(cells), limit=MOST_CELLS))
@@ -108,11 +109,6 @@ def _digest(written: Any) -> str:
     return hashlib.sha256(json.dumps(written, sort_keys=True, default=str).encode("utf-8", "replace")).hexdigest()
 
 
-def _encoding(content: bytes) -> str:
-    """UTF-8, with or without its mark, or UTF-16 with its: what editors write."""
-    return "utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
-
-
 def digest_of(content: bytes) -> str:
     """The SHA-256 of a file's bytes."""
     return hashlib.sha256(content).hexdigest()
@@ -126,12 +122,26 @@ def content_of(path: Path) -> bytes:
     except FileNotFoundError:
         raise Unreadable(text("submission.no-file")) from None
     except (OSError, ValueError):  # a link, no permission, a name that is none
-        raise Unreadable(text("submission.link" if path.is_symlink() else "submission.no-permission")) from None
-    if not stat.S_ISREG(os.fstat(number).st_mode):
+        raise Unreadable(text(_why_closed(path))) from None
+    kind = os.fstat(number).st_mode
+    if not stat.S_ISREG(kind):
         os.close(number)
-        raise Unreadable(text("submission.no-file"))
+        raise Unreadable(text("submission.folder" if stat.S_ISDIR(kind) else "submission.no-file-but-a-device"))
     with os.fdopen(number, "rb") as file:
         content = file.read(LARGEST + 1)
     if len(content) > LARGEST:
         raise Unreadable(text("submission.too-large", limit=LARGEST >> 20))
     return content
+
+
+def _why_closed(path: Path) -> str:
+    """The key of the sentence about a file that can't be opened."""
+    try:
+        kind = os.lstat(path).st_mode
+    except (OSError, ValueError):
+        return "submission.no-permission"
+    if stat.S_ISLNK(kind):
+        return "submission.link"
+    if stat.S_ISDIR(kind):  # which Windows does not open
+        return "submission.folder"
+    return "submission.no-permission" if stat.S_ISREG(kind) else "submission.no-file-but-a-device"

@@ -10,10 +10,11 @@ to another.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from distributed import Client, Future, as_completed, get_worker, wait
+from distributed import Client, Future, as_completed, get_worker
 
 from grader.classroom.pool import AHEAD
 from grader.classroom.work import Job, Outcome, start, work
@@ -22,7 +23,7 @@ from grader.sandbox.host import NoSandbox
 from grader.texts import text
 from grader.trusted import versions
 
-CONNECT = 10.0  # seconds until a scheduler must have answered, and a first worker be there
+CONNECT = 10.0  # seconds until a scheduler must have answered, and then for a worker to be there that will do
 GPU = {"GPU": 1}  # what a worker declares that may run kernels on a GPU
 
 
@@ -41,6 +42,9 @@ class Cluster:
             self._client.wait_for_workers(1, timeout=CONNECT)
         except (OSError, ValueError, TimeoutError) as error:
             raise HostFault(text("cluster.none", address=self.address, reason=error)) from None
+        deadline = time.monotonic() + CONNECT
+        while not self._threads() and time.monotonic() < deadline:  # those that were just started come one by one
+            time.sleep(0.1)
         if not self._threads():
             self._client.close()
             raise HostFault(text("cluster.no-gpu", address=self.address))
@@ -49,10 +53,15 @@ class Cluster:
     def __exit__(self, *exception: object) -> None:
         self._client.close()
 
-    def ready(self, workers: int) -> None:
-        """Wait until so many workers are there and each has started its sandbox."""
+    def ready(self, workers: int, first: Sequence[Job] = ()) -> None:
+        """Wait until so many workers are there, and each has started its sandbox and done the `first` jobs.
+
+        What a worker reads once for all of its jobs, such as the lessons, is read then. Raises NoSandbox and HostFault.
+        """
         self._client.wait_for_workers(workers)
-        self._client.run(start)
+        addresses = self._client.run(start)
+        for future in [self._submitted(job, workers=[address]) for address in addresses for job in first]:
+            self._ended(future)
 
     def outcomes(self, jobs: Iterator[Job]) -> Iterator[tuple[str, Outcome]]:
         """Outcomes as they come, by the job's name. Raises NoSandbox, and HostFault where the cluster is lost."""
@@ -61,7 +70,7 @@ class Cluster:
 
         def fill() -> None:
             while len(running) < AHEAD * max(self._threads(), 1) and (job := next(jobs, None)) is not None:
-                future = self._client.submit(_work, job, pure=False, resources=self._resources)
+                future = self._submitted(job)
                 running[future] = job
                 done.add(future)
 
@@ -74,9 +83,14 @@ class Cluster:
 
     def outcome(self, job: Job) -> Outcome:
         """The outcome of one job, when its turn has come. Raises NoSandbox and HostFault."""
-        future = self._client.submit(_work, job, pure=False, resources=self._resources)
-        wait(future)
-        return _outcome(future)
+        return self._ended(self._submitted(job))
+
+    def _ended(self, future: Future) -> Outcome:
+        """`distributed.wait` would ask the client that is everybody's, which this is not."""
+        return _outcome(next(as_completed([future], loop=self._client.loop)))
+
+    def _submitted(self, job: Job, **where: Any) -> Future:
+        return self._client.submit(_work, job, pure=False, resources=self._resources, **where)
 
     def _threads(self) -> int:
         """How many jobs can run at a time, as far as workers are there now."""

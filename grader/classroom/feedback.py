@@ -41,10 +41,13 @@ footer {{ margin-top: 2rem; border-top: 1px solid; }}
 
 
 def write_feedback(outcomes: Mapping[str, Mapping[str, Any]], folder: Path) -> list[Path]:
-    """Write NAME.html for every NAME.ipynb, in the same folders below `folder`; what is there is replaced."""
+    """Write NAME.html for every NAME.ipynb, in the same folders below `folder`; what is there is replaced.
+
+    Beside ann.ipynb there may be ann.IPYNB, of another student: its page is ann.IPYNB.html.
+    """
     written = []
     for name, outcome in outcomes.items():
-        path = (folder / name).with_suffix(".html")
+        path = folder / (name.removesuffix(".ipynb") + ".html")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(page(name, outcome).encode("utf-8", "backslashreplace"))
         written.append(path)

@@ -48,13 +48,16 @@ class Used:
 
 
 class Sandbox:
-    """One warm process at the best level that works, or at the level that is asked for by its name."""
+    """One warm process at the best level that works, or at the level that is asked for by its name.
 
-    def __init__(self, level: str | None = None, limits: Limits = USUAL):
+    gpu   for kernels that run on this computer's GPU, which has to be seen inside; there is no warm process then
+    """
+
+    def __init__(self, level: str | None = None, limits: Limits = USUAL, gpu: bool = False):
         self.limits, self.used = limits, Used()
         self._process: subprocess.Popen | None = None
         self._open: Connection | None = None
-        self.level = self._find(level)
+        self.level = self._find(level, gpu)
 
     def __enter__(self) -> Sandbox:
         return self
@@ -89,7 +92,7 @@ class Sandbox:
         if self._open is not None:
             self._open.close()
         limits = limits or self.limits
-        stream = Pipes(limits) if self.level.name == "process" else self._stream(limits)
+        stream = Pipes(self.level, limits) if self.level.fresh else self._stream(limits)
         self._open = Connection(self, stream, limits)
         self._open.say_first(task, request)
         return self._open
@@ -116,18 +119,21 @@ class Sandbox:
             self._open.close()
         self._kill()
 
-    def _find(self, wanted: str | None) -> Level:
-        reasons = []
-        for level in levels():
+    def _find(self, wanted: str | None, gpu: bool) -> Level:
+        reasons: dict[str, list[str]] = {}
+        for level in levels(gpu):
             if wanted in (None, level.name):
                 try:
                     self.level = level
-                    self.ask("about")
+                    about = self.ask("about", gpu=gpu)
+                    if about["no_gpu"]:
+                        raise NoSandbox(about["no_gpu"])
                     return level
                 except (NoSandbox, Failed, HostFault, OSError) as error:
-                    reasons.append(f"{level.name}: {error}")
+                    reasons.setdefault(str(error), []).append(level.name)
                     self._kill()
-        raise NoSandbox(text("sandbox.none", reason="; ".join(reasons) or str(wanted)))
+        told = "; ".join(f"{', '.join(dict.fromkeys(names))}: {reason}" for reason, names in reasons.items())
+        raise NoSandbox(text("sandbox.no-gpu" if gpu else "sandbox.none", reason=told or str(wanted)))
 
     def _start(self, level: Level) -> None:
         self._kill()

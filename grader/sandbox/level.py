@@ -6,6 +6,9 @@
 `process`      a plain process, started for each task and ended when its time is up; anywhere
 
 Which one works is found out by starting it, and is written in every report.
+
+Kernels that run on a GPU do so at `bubblewrap` with the GPU's devices in sight, each in a process that starts from
+nothing, since a fork can not use its parent's GPU; where that does not work, at `process`.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ import shutil
 import site
 import sys
 import sysconfig
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,6 +33,8 @@ RECORDINGS = "tmalab/recorded"
 SYSTEM = ("/usr", "/lib", "/lib64", "/bin", "/etc/ld.so.cache", "/etc/alternatives")
 QUIET = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 QUIET |= {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1"}
+CUDA = ("LD_LIBRARY_PATH", "CUDA_HOME", "CUDA_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER")
+DEVICES = "nvidia*"  # in /dev
 SCRATCH = ("/tmp", "/var/tmp", "/scratch")  # where an answer may write: the first in which no code lies
 
 
@@ -41,6 +46,8 @@ class Level:
     wrapper: tuple[str, ...]
     namespaced: bool
     root: bool = False  # whether it is the system's administrator outside
+    fresh: bool = False  # whether each task is a process that starts from nothing
+    gpu: bool = False  # whether it is for kernels that run on a GPU
 
     @property
     def statement(self) -> str:
@@ -48,20 +55,21 @@ class Level:
         return text(f"sandbox.{self.name}") + (" " + text("sandbox.as-root") if self.root else "")
 
 
-def levels() -> Iterator[Level]:
+def levels(gpu: bool = False) -> Iterator[Level]:
     """What may work on this computer, best first."""
     root = hasattr(os, "geteuid") and os.geteuid() == 0
     bubblewrap = shutil.which("bwrap") if sys.platform.startswith("linux") else None
     setpriv = shutil.which("setpriv")
+    walls, how = (_walls(), {}) if not gpu else (_walls(_devices()), {"fresh": True, "gpu": True})
     if bubblewrap and root and setpriv:
         inside = (setpriv, f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--no-new-privs")
         inside += ("--bounding-set=-all", "--inh-caps=-all")
-        yield Level("bubblewrap", (bubblewrap, *_walls(), "--", *inside), namespaced=True)
+        yield Level("bubblewrap", (bubblewrap, *walls, "--", *inside), namespaced=True, **how)
     if bubblewrap:
-        yield Level("bubblewrap", (bubblewrap, "--unshare-user", *_walls(), "--"), namespaced=True, root=root)
-    if sys.platform.startswith("linux"):
+        yield Level("bubblewrap", (bubblewrap, "--unshare-user", *walls, "--"), namespaced=True, root=root, **how)
+    if sys.platform.startswith("linux") and not gpu:
         yield Level("limits", (), namespaced=False, root=root)
-    yield Level("process", (), namespaced=False, root=root)
+    yield Level("process", (), namespaced=False, root=root, fresh=True, gpu=gpu)
 
 
 def python_command(module: str, *arguments: str) -> list[str]:
@@ -71,9 +79,10 @@ def python_command(module: str, *arguments: str) -> list[str]:
     return [sys.executable, "-I", "-X", "faulthandler=0", "-c", code]
 
 
-def environment() -> dict[str, str]:
-    """The warm process's environment: nothing of the grader's own."""
+def environment(gpu: bool = False) -> dict[str, str]:
+    """A task's environment: nothing of the grader's own, but where CUDA is and which GPU to use, for kernels there."""
     names = () if os.name == "posix" else ("SYSTEMROOT", "PATH", "TEMP", "TMP")
+    names += CUDA if gpu else ()
     own = dict.fromkeys(("HOME", "TMPDIR", "MPLCONFIGDIR"), scratch()) if os.name == "posix" else {}
     kept = {name: os.environ[name] for name in names if name in os.environ}
     return QUIET | own | kept | {LANGUAGE: language()}
@@ -84,7 +93,15 @@ def scratch() -> str:
     return next(folder for folder in SCRATCH if not any(path.is_relative_to(folder) for path in _shown()))
 
 
-def _walls() -> list[str]:
+def _devices() -> list[str]:
+    """bubblewrap's arguments for the GPU's devices, and what the driver asks the system about them."""
+    found = ["--ro-bind-try", "/sys", "/sys"]
+    for device in sorted(str(path) for path in Path("/dev").glob(DEVICES)):
+        found += ["--dev-bind-try", device, device]
+    return found
+
+
+def _walls(devices: Sequence[str] = ()) -> list[str]:
     """bubblewrap's arguments: everything unshared, nothing writable, no file but Python's and the course's code."""
     walls = ["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
     walls += ["--die-with-parent", "--new-session", "--hostname", "sandbox"]
@@ -100,7 +117,7 @@ def _walls() -> list[str]:
         walls += ["--tmpfs", str(folder), "--remount-ro", str(folder)]
     for file in sorted((ROOT / RECORDINGS).glob("*.npz")):  # lessons import the modules beside them
         walls += ["--ro-bind", "/dev/null", str(file)]
-    walls += ["--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--tmpfs", scratch()]
+    walls += ["--proc", "/proc", "--dev", "/dev", *devices, "--perms", "1777", "--tmpfs", scratch()]
     return [*walls, "--remount-ro", "/dev", "--remount-ro", "/"]
 
 

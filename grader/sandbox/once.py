@@ -1,7 +1,7 @@
-"""The last level: a Python process for each task, started from nothing and ended when its time is up.
+"""A Python process for each task, started from nothing and ended when its time is up: the last level, and for GPUs.
 
 It needs nothing of the operating system, so it works on Windows and macOS too. It is slow, as each task imports what it
-needs, and it holds back little; the level's statement says so.
+needs. What holds it back is what the level wraps around it: at the last one nothing, as its statement says.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import time
 from typing import Any
 
 from grader.sandbox import endings
-from grader.sandbox.level import environment, python_command
+from grader.sandbox.level import Level, environment, python_command
 from grader.sandbox.limits import Limits
 
 SETTLE = 2.0  # seconds that a task may take to end once it has closed its output
@@ -23,15 +23,16 @@ SETTLE = 2.0  # seconds that a task may take to end once it has closed its outpu
 class Pipes:
     """The grader's end of a task's standard input and output, with the methods of a socket that it needs."""
 
-    def __init__(self, limits: Limits):
+    def __init__(self, level: Level, limits: Limits):
         self._process = subprocess.Popen(
-            python_command("grader.sandbox.once", "**" + repr(vars(limits))),
+            [*level.wrapper, *python_command("grader.sandbox.once", "**" + repr(vars(limits)))],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env=environment(),
+            env=environment(level.gpu),
             bufsize=0,
         )
+        self._wrapped = bool(level.wrapper)
         self._limits, self._began, self._late, self._stopped = limits, time.monotonic(), False, False
         self._timer = threading.Timer(limits.wall, self._end)
         self._timer.daemon = True
@@ -75,7 +76,9 @@ class Pipes:
     def ending(self) -> dict[str, Any]:
         """How the task ended, after close()."""
         act = endings.STOPPED if self._stopped else endings.WALL if self._late and self._process.returncode else ""
-        reason = endings.reason_of(act, self._process.returncode, self._limits)
+        code = self._process.returncode
+        code = 128 - code if self._wrapped and code > 128 else code  # so bubblewrap tells of a signal
+        reason = endings.reason_of(act, code, self._limits)
         reason = endings.DIED if reason == endings.KILLED else reason  # here a task can do that to itself
         return {"reason": reason, "seconds": round(time.monotonic() - self._began, 4)}
 

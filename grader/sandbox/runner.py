@@ -1,9 +1,10 @@
-"""The runner for grades: every line of a learner's runs in the sandbox, and what comes back is checked for its type."""
+"""The runner for grades: every line of a learner's runs in a sandbox, and what comes back is checked for its type."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -18,15 +19,15 @@ from grader.texts import text
 
 STRETCH = 3.0  # runs in a grade may take so many times as long as in a notebook, of the processor
 PATIENCE_OF_JUDGES = 100.0  # so many times as long by the clock: a busy computer costs nobody a point
-ON_GPU = Limits(cpu=60, address_space=1 << 46)  # CUDA reserves the whole of a GPU's memory, and compiles first
+ON_GPU = Limits(cpu=60, address_space=1 << 46, files=1024)  # CUDA reserves a GPU's whole memory, and compiles first
 LONGEST = 4000  # characters of a message
 
 
 class InSandbox:
-    """Compiles and runs kernels in fresh processes of a sandbox; those on a GPU, where `live`, in plain processes.
+    """Compiles and runs kernels in fresh processes of a sandbox; on a GPU, where `live`, in one that sees the GPU.
 
-    CUDA needs devices and address space that a sandbox has not. What runs beside it is the kernel language alone, which
-    numba compiles: no Python of a learner's.
+    CUDA needs devices and address space that other sandboxes have not. What runs in that one is the kernel language
+    alone, which numba compiles: no Python of a learner's.
     """
 
     def __init__(self, sandbox: Sandbox, discreet: bool, live: bool = False):
@@ -61,11 +62,7 @@ class InSandbox:
     ) -> Outcome:
         request = {"arguments": list(arguments), "seed": seed, "on": on}
         try:
-            if on == "gpu":
-                with Sandbox("process", ON_GPU) as plain:
-                    record = self._ask("run", source, shape, plain, **request)
-            else:
-                record = self._ask("run", source, shape, **request)
+            record = self._ask("run", source, shape, _with_gpu() if on == "gpu" else None, **request)
         except Failed as failed:
             return _none(arguments, failed)
         return _outcome(record, arguments)
@@ -116,6 +113,12 @@ class InSandbox:
         """The record of a task that runs a kernel. Raises Failed."""
         sandbox = sandbox or self._sandbox
         return sandbox.ask(task, source=asdict(source), shape=asdict(shape), patience=self._limits, **request)
+
+
+@lru_cache(maxsize=1)
+def _with_gpu() -> Sandbox:
+    """Found once, since it takes two starts of a process; nothing stays running. Raises NoSandbox, and looks again."""
+    return Sandbox(limits=ON_GPU, gpu=True)
 
 
 COMPILATION = {"checked": bool, "error": str, "counts": dict}

@@ -138,8 +138,8 @@ def _answers(connection: socket.socket, limits: Limits, **request: Any) -> None:
     give(connection, limits, **request)
 
 
-def _about(connection: socket.socket, limits: Limits) -> None:
-    """What this sandbox lets a task do, tried out, for the statement of its level."""
+def _about(connection: socket.socket, limits: Limits, gpu: bool = False) -> None:
+    """What this sandbox lets a task do, tried out, for the statement of its level; `gpu`: whether it sees one, too."""
     import os
 
     def tried(action: Callable[[], object]) -> bool:
@@ -153,8 +153,15 @@ def _about(connection: socket.socket, limits: Limits) -> None:
         "user": os.getuid() if hasattr(os, "getuid") else -1,
         "network": tried(lambda: socket.socket(socket.AF_INET, socket.SOCK_STREAM)),
         "process": os.getpid(),
+        "no_gpu": _why_no_gpu() if gpu else "",
     }
     wire.send(connection.sendall, facts)
+
+
+def _why_no_gpu() -> str:
+    from tmalab.gpu.device import why_no_gpu
+
+    return why_no_gpu() or ""
 
 
 TASKS: dict[str, Callable[..., None]] = {

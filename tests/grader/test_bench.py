@@ -35,9 +35,23 @@ def test_grading_in_sandboxes_is_three_times_as_fast_as_stock_nbgrader_in_less_t
     assert found["memory_mib"] < 2048
 
 
-def test_a_cluster_of_one_worker_is_measured_with_one_and_of_two_with_two(monkeypatch):
-    counted = []
-    monkeypatch.setattr(Cluster, "ready", lambda cluster, workers: counted.append((workers, cluster._threads())))
-    monkeypatch.setattr(bench_cluster, "grade_folder", lambda *arguments, **named: {})
-    assert bench_cluster.measure(2)["cluster_submissions"] == 2
-    assert counted == [(1, 1), (2, 2), (2, 2), (1, 1)]
+def test_one_worker_and_two_take_turns_with_the_same_class_once_each_has_graded_every_lesson(monkeypatch):
+    seen = []
+
+    def ready(cluster, workers, first):
+        seen.append(("ready", workers, cluster._threads(), sorted(job.name for job in first)))
+
+    def grade(folder, workers, journal):
+        seen.append(("graded", sorted(path.relative_to(folder).parts for path in folder.rglob("*.ipynb"))))
+
+    monkeypatch.setattr(Cluster, "ready", ready)
+    monkeypatch.setattr(bench_cluster, "grade_folder", grade)
+    assert bench_cluster.measure(13)["cluster_submissions"] == 12
+    assert [each[:3] for each in seen[::2]] == [("ready", count, count) for count in (1, 2, 2, 1)]
+    lessons = bench.with_kernels()[: bench.ASSIGNMENTS]
+    assert seen[0][3] == sorted(
+        next((bench.ROOT / "notebooks/release" / each).glob("*.ipynb")).name for each in lessons
+    )
+    assert all(each[3] == seen[0][3] for each in seen[::2])
+    assert len(seen[1][1]) == 6
+    assert all(each == seen[1] for each in seen[1::2])

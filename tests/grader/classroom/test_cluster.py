@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import threading
@@ -12,6 +13,7 @@ from distributed import Client
 
 from grader.classroom import cluster
 from grader.classroom.grading import JOURNAL, grade_folder
+from grader.classroom.serve import Server
 from grader.cli import main
 from tests.grader.classroom.cluster import local_cluster, points, write_class
 
@@ -62,6 +64,20 @@ def test_what_needs_a_gpu_goes_to_the_worker_that_has_one_and_the_rest_to_all(wo
     assert len((tmp_path / "class" / JOURNAL).read_bytes().splitlines()) == 9
 
 
+def test_a_learners_notebook_is_checked_by_a_worker_that_declares_a_gpu(workers, tmp_path):
+    started, _ = workers
+    write_class(tmp_path, 3)
+    with (
+        cluster.Cluster(started.address, gpu=True) as graders,
+        Server(("127.0.0.1", 0), graders.outcome) as server,
+    ):
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_address[1]}"
+        done = CliRunner().invoke(main, ["check", str(tmp_path / "student-2.ipynb"), "--server", address, "--json"])
+        server.shutdown()
+    assert (done.exit_code, json.loads(done.stdout)["points"]) == (1, 2.0)
+
+
 def test_a_worker_with_other_versions_is_refused(workers, tmp_path, monkeypatch):
     started, _ = workers
     write_class(tmp_path / "class", 1)
@@ -83,7 +99,7 @@ def test_a_cluster_that_there_is_not_and_a_gpu_without_a_cluster_are_refused_in_
 
 
 @pytest.mark.slow
-def test_what_a_lost_worker_had_goes_to_another_and_counts_once(tmp_path):
+def test_what_a_lost_worker_had_goes_to_another_and_counts_once(tmp_path, monkeypatch):
     with local_cluster(tmp_path) as started:
         first, _ = started.worker("--no-nanny"), started.worker()
         write_class(tmp_path / "class", 12)
@@ -102,6 +118,7 @@ def test_what_a_lost_worker_had_goes_to_another_and_counts_once(tmp_path):
         ]
         assert seen == list(range(13))
         assert len((tmp_path / "class" / JOURNAL).read_bytes().splitlines()) == 12
+        monkeypatch.setattr(cluster, "CONNECT", 1.0)
         done = grade(tmp_path / "class", "--scheduler", started.address, "--gpu")
         assert done.exit_code == 3
         assert "declares a GPU" in done.output

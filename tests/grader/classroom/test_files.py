@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from grader import submission, trusted
+from grader.classroom.feedback import write_feedback
 from grader.cli import main
 from grader.lint import remarks
 from grader.sandbox.host import Sandbox
@@ -22,7 +23,7 @@ DEEP = "[" * 200_000
 BAD = {
     "empty": (b"", "no notebook"),
     "text": (b"hello", "no notebook"),
-    "list": (b"[]", "no list of cells"),
+    "list": (b"[]", "a list, where a notebook"),
     "no-cells": (b'{"cells": 3}', "no list of cells"),
     "cells-of-numbers": (b'{"cells": [1, 2]}', "no list of cells"),
     "metadata-of-numbers": (b'{"cells": [{"cell_type": "code", "metadata": 3}]}', "no list of cells"),
@@ -42,6 +43,7 @@ def write_class(folder) -> None:
     (folder / "=cmd()|.ipynb").write_text(GOOD, "utf-8")
     (folder / "GOOD, too\n.IPYNB").write_bytes(b"\xef\xbb\xbf" + GOOD.encode())
     (folder / "utf-16.ipynb").write_bytes(GOOD.encode("utf-16"))
+    (folder / os.fsdecode(b"name-\xff.ipynb")).write_text("torn", "utf-8")
     (folder / "link.ipynb").symlink_to(folder / "good.ipynb")
     (folder / "secrets.ipynb").symlink_to("/etc/shadow")
     (folder / "folder.ipynb").mkdir()
@@ -68,7 +70,8 @@ def test_a_class_of_broken_files_is_marked_and_the_good_ones_are_graded(tmp_path
         assert points.pop("copy-2d.count") == "3"
         assert set(points.values()) == {"0"}
     assert remark["link.ipynb"] == remark["secrets.ipynb"] == "a link to another file; only files are graded"
-    assert remark["folder.ipynb"] == remark["pipe.ipynb"] == "no such file"
+    assert remark["folder.ipynb"] == "a folder, no file"
+    assert remark["pipe.ipynb"] == "no file, but a pipe, a socket or a device"
     assert "larger than 32 MiB" in remark["huge.ipynb"]
     assert "no notebook" in remark["zipped.ipynb"]
     assert not (tmp_path / "outside.ipynb").exists()
@@ -82,6 +85,20 @@ def test_lint_says_the_same_in_one_sentence(name, tmp_path):
     (remark,) = remarks(file)
     assert BAD[name][1] in remark
     assert "\n" not in remark
+
+
+def test_a_folder_without_notebooks_is_told_in_a_sentence(tmp_path):
+    (tmp_path / "copy-2d.py").write_text(GOOD, "utf-8")
+    done = CliRunner().invoke(main, ["grade", str(tmp_path)])
+    assert (done.exit_code, len(done.output.splitlines())) == (2, 1)
+    assert f"no notebook in {tmp_path}" in done.output
+
+
+def test_two_students_whose_files_differ_in_their_endings_case_have_a_page_each(tmp_path):
+    outcomes = {name: {"error": name} for name in ("ann.ipynb", "ann.IPYNB", "bob/.ipynb")}
+    pages = write_feedback(outcomes, tmp_path)
+    assert len({page for page in pages if page.is_file()}) == 3
+    assert all(name in page.read_text("utf-8") for name, page in zip(outcomes, pages, strict=True))
 
 
 def test_lint_names_cells_that_are_copied_gone_or_no_python(tmp_path):

@@ -50,3 +50,17 @@ def test_the_folder_to_write_to_hides_no_code(monkeypatch):
     assert level.scratch() == "/var/tmp"
     monkeypatch.setattr(level, "_shown", lambda: [Path("/srv/checkout/tmalab")])
     assert level.scratch() == "/tmp"
+
+
+def test_only_a_sandbox_for_gpus_shows_their_devices_and_knows_which_to_use(monkeypatch):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
+    monkeypatch.setattr(level, "DEVICES", "null")
+    plain, *_ = level.levels()
+    with_gpu, *_ = level.levels(gpu=True)
+    assert plain.name == with_gpu.name == "bubblewrap"
+    assert "--dev-bind-try" not in plain.wrapper
+    place = with_gpu.wrapper.index("--dev-bind-try")
+    assert with_gpu.wrapper[place : place + 3] == ("--dev-bind-try", "/dev/null", "/dev/null")
+    assert place > with_gpu.wrapper.index("--dev")
+    assert "CUDA_VISIBLE_DEVICES" not in level.environment()
+    assert level.environment(gpu=True)["CUDA_VISIBLE_DEVICES"] == "1"

@@ -7,16 +7,19 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from grader.limits import Failed
+from grader.sandbox import host
 from grader.sandbox.host import NoSandbox, Sandbox
-from grader.sandbox.level import NOBODY
+from grader.sandbox.level import NOBODY, levels
 from grader.sandbox.limits import MIB, Limits
 from grader.sandbox.processes import descendants
 from tests.lessons import COURSE
+from tmalab.texts import text
 
 LEVELS = ["bubblewrap", "limits"]
 QUICK = Limits(wall=2, cpu=1, memory=400 * MIB)
@@ -130,6 +133,27 @@ def test_where_nothing_else_works_each_task_is_a_plain_process_with_a_limit_of_t
         for reason, cell in (("time", "import time\ntime.sleep(100)"), ("crashed", "import os\nos._exit(3)")):
             with pytest.raises(Failed) as failed:
                 answer(sandbox, cell, limits=QUICK)
+            assert failed.value.reason == reason
+
+
+def test_where_no_gpu_is_seen_the_sandbox_for_kernels_on_it_says_so_of_each_level(monkeypatch):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    with pytest.raises(NoSandbox) as refused:
+        Sandbox(gpu=True)
+    assert f"bubblewrap, process: {text('gpu.no-driver')}" in str(refused.value)
+
+
+def test_the_sandbox_for_gpus_has_the_walls_of_the_others_and_starts_each_task_from_nothing(monkeypatch):
+    walled = next(replace(level, gpu=False) for level in levels(gpu=True))
+    monkeypatch.setattr(host, "levels", lambda gpu: [walled])
+    with Sandbox() as sandbox:
+        assert sandbox.ask("about")["user"] != 0
+        seen = f"import os, socket\nanswer = [os.path.exists(path) for path in ('/etc/shadow', {str(COURSE)!r})]\n"
+        seen += "answer += [name for _, name in socket.if_nameindex()]"
+        assert [each[1] for each in answer(sandbox, seen)] == [False, False, "lo"]
+        for reason, cell in (("time", "while True:\n    pass"), ("crashed", "import os\nos._exit(3)")):
+            with pytest.raises(Failed) as failed:
+                answer(sandbox, cell, limits=replace(QUICK, wall=20, cpu=2))
             assert failed.value.reason == reason
 
 
