@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from distributed import Client, Future, as_completed, get_worker, wait
+from distributed import Client, Future, as_completed, get_worker
 
 from grader.classroom.pool import AHEAD
 from grader.classroom.work import Job, Outcome, start, work
@@ -75,8 +75,7 @@ class Cluster:
     def outcome(self, job: Job) -> Outcome:
         """The outcome of one job, when its turn has come. Raises NoSandbox and HostFault."""
         future = self._client.submit(_work, job, pure=False, resources=self._resources)
-        wait(future)
-        return _outcome(future)
+        return _outcome(next(as_completed([future], loop=self._client.loop)))  # `wait` asks for a default client
 
     def _threads(self) -> int:
         """How many jobs can run at a time, as far as workers are there now."""

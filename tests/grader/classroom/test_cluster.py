@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -14,6 +17,7 @@ from grader.classroom import cluster
 from grader.classroom.grading import JOURNAL, grade_folder
 from grader.cli import main
 from tests.grader.classroom.cluster import local_cluster, points, write_class
+from tmalab.bootstrap import ROOT
 
 
 def has_graded(client: Client) -> list[bool]:
@@ -60,6 +64,21 @@ def test_what_needs_a_gpu_goes_to_the_worker_that_has_one_and_the_rest_to_all(wo
     assert torn.startswith("torn.ipynb       no notebook")
     assert has_graded(client) == [True, True]
     assert len((tmp_path / "class" / JOURNAL).read_bytes().splitlines()) == 9
+
+
+def test_learners_are_served_by_the_cluster(workers, tmp_path):
+    started, _ = workers
+    write_class(tmp_path / "class", 4)
+    command = [sys.executable, "-m", "grader", "serve", "--gpu", "--host", "127.0.0.1", "--port", "0"]
+    serving = subprocess.Popen([*command, "--scheduler", started.address], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    try:
+        (address,) = re.findall(r"http://\S+:\d+", serving.stdout.readline())
+        done = CliRunner().invoke(main, ["check", str(tmp_path / "class/student-3.ipynb"), "--server", address])
+    finally:
+        serving.send_signal(signal.SIGINT)
+        serving.wait(60)
+        serving.stdout.close()
+    assert "3 of 25 points in all" in done.output
 
 
 def test_a_worker_with_other_versions_is_refused(workers, tmp_path, monkeypatch):
