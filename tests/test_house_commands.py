@@ -24,7 +24,7 @@ FIRST_LESSON = "notebooks/release/01-copy-2d"
 STAND_INS = {  # what a page leaves to the reader: a case of it
     "FILE": "map.json",
     "NOTEBOOK.ipynb": f"{FIRST_LESSON}/copy-2d.ipynb",
-    "FOLDER": FIRST_LESSON,
+    "FOLDER": "class",
     "N": "2",
     "NAME": "copy",
 }
@@ -197,6 +197,7 @@ def checkout(tmp_path_factory) -> Path:
         there = copy / path.relative_to(ROOT)
         there.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(path, there)
+    shutil.copytree(copy / FIRST_LESSON, copy / STAND_INS["FOLDER"])
     return copy
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -273,6 +274,7 @@ def _against_recording(source: KernelSource, case: Case, task: KernelTask) -> Fi
 
 
 def _loads_against_recording(source: KernelSource, case: Case, task: KernelTask) -> Finding:
+    maps: Any
     maps, *others = case.arguments
     tensor_map = maps.maps[case.row] if isinstance(maps, MapRows) else maps
     loads = [recorded_load(tensor_map, at, case.shared_address) for at in (case.coordinates, *case.also)]
@@ -286,7 +288,7 @@ def _loads_against_recording(source: KernelSource, case: Case, task: KernelTask)
 
 def _stores_against_recording(source: KernelSource, case: Case, task: KernelTask) -> Finding:
     """The stores of the recording's tiles, by the learner's kernel."""
-    tensor_map = case.arguments[-1]
+    tensor_map: Any = case.arguments[-1]
     recorded = recorded_stores(case.stores, tensor_map, (case.coordinates, *case.also))
     tensor = recorded.tensor.view(case.expected.dtype).reshape(case.expected.shape)
     return _compared(source, [*case.source_of(recorded.tiles), tensor_map.bind(tensor)], recorded, task)

@@ -59,7 +59,7 @@ class InSandbox:
         seed: int = 0,
         on: str = "simulator",
     ) -> Outcome:
-        request = {"arguments": list(arguments), "seed": seed, "on": on}
+        request: dict[str, Any] = {"arguments": list(arguments), "seed": seed, "on": on}
         try:
             if on == "gpu":
                 with Sandbox("process", ON_GPU) as plain:
@@ -78,7 +78,10 @@ class InSandbox:
         seconds: float,
         until_wrong: bool = False,
     ) -> list[Outcome]:
-        request = {"runs": [(list(arguments), seed) for arguments, seed in runs], "until_wrong": until_wrong}
+        request: dict[str, Any] = {
+            "runs": [(list(arguments), seed) for arguments, seed in runs],
+            "until_wrong": until_wrong,
+        }
         try:
             records = self._ask("several", source, shape, **request, seconds=STRETCH * seconds)
         except Failed:
