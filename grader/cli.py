@@ -287,8 +287,11 @@ def course(folder: Path, without_solutions: bool, seed: int | None, language: st
         from grader.classroom.course import write_course
     except ImportError as error:
         leave(SET_UP, text("cli.no-nbgrader", module=error.name or "nbgrader"))
-    for path in write_course(folder, not without_solutions, seed, language):
+    written = write_course(folder, not without_solutions, seed, language)
+    for path in written:
         click.echo(text("cli.written", path=path))
+    if not written:
+        click.echo(text("cli.course-kept", path=folder))
 
 
 def _columns(outcomes: Mapping[str, Mapping[str, Any]], columns: str, roster: str) -> str:

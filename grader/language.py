@@ -22,7 +22,16 @@ from grader.source import MODULES, KernelSource, names_from_outside, stripped
 from grader.texts import text
 from tmalab.ptx.instruction import Instruction
 
-SYNTAX = (ast.Module, ast.FunctionDef, ast.arguments, ast.arg, ast.Return, ast.Assign, ast.AugAssign, ast.AnnAssign)
+SYNTAX: tuple[type[ast.AST], ...] = (
+    ast.Module,
+    ast.FunctionDef,
+    ast.arguments,
+    ast.arg,
+    ast.Return,
+    ast.Assign,
+    ast.AugAssign,
+    ast.AnnAssign,
+)
 SYNTAX += (ast.For, ast.While, ast.If, ast.Pass, ast.Break, ast.Continue, ast.Expr, ast.Assert, ast.NamedExpr)
 SYNTAX += (ast.BoolOp, ast.BinOp, ast.UnaryOp, ast.Compare, ast.Call, ast.keyword, ast.Constant, ast.IfExp)
 SYNTAX += (ast.Attribute, ast.Subscript, ast.Slice, ast.Name, ast.Tuple, ast.Lambda, ast.Raise)
@@ -50,8 +59,8 @@ def check(source: KernelSource) -> None:
                 raise NotTheLanguage(text("language.refused", kernel=name, line=line, what=reason))
         for outer in sorted(set(names_from_outside(tree.body[0])) - known - BUILTINS):  # type: ignore[arg-type]
             raise NotTheLanguage(text("language.refused", kernel=name, line=tree.body[0].lineno, what=outer))
-    for name, known in source.modules.items():
-        module, _, part = known.partition(".")
+    for name, path in source.modules.items():
+        module, _, part = path.partition(".")
         if part and not _may_end_in(module, _resolved(module, part.split("."))):
             raise NotTheLanguage(text("language.refused", kernel=source.name, line=0, what=name))
 

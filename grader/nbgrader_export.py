@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from nbgrader.api import Assignment, Gradebook, MissingEntry, SubmittedAssignment
 from nbgrader.plugins import ExportPlugin
@@ -91,6 +92,6 @@ class Moodle(_Export):
         return as_moodle(self.scores(gradebook))
 
 
-def _question(grade: object) -> list[str]:
+def _question(grade: Any) -> list[str]:
     waits = "yes" if grade.needs_manual_grade else ""
     return [grade.name, number(grade.score), number(grade.max_score), waits]

@@ -92,6 +92,7 @@ class TrustedGrades(NbGraderPreprocessor):
         told = resources["nbgrader"]
         lesson = _lesson(told["assignment"], nb.cells)
         seed = class_seed() if self.seed is None else self.seed
+        found: dict[str, Any]
         try:
             report = graded_before(_handed_in.get(_which(told)), seed, lesson)
             report = report or regrade(nb, lesson.assignment, seed, _sandbox(), lesson, figures=True).as_dict()
@@ -157,7 +158,7 @@ def _known_cells(notebook: Any) -> dict[str, tuple[Any, Mapping[str, Any]]]:
     tasks = {cell.name: cell for cell in notebook.task_cells}
     known = {}
     for cell in notebook.source_cells:
-        metadata = {
+        metadata: dict[str, Any] = {
             "grade": cell.name in graded,
             "grade_id": cell.name,
             "locked": cell.locked,

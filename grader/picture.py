@@ -82,7 +82,7 @@ def safe(svg: str) -> str:
 
 
 def _harmless(element: ElementTree.Element) -> bool:
-    known = element.tag.startswith(SVG) and ELEMENTS.fullmatch(element.tag.removeprefix(SVG))
+    known: Any = element.tag.startswith(SVG) and ELEMENTS.fullmatch(element.tag.removeprefix(SVG))
     own = element.attrib.get("style")
     known = known and all(map(ATTRIBUTES.fullmatch, element.attrib.keys() - {"style"}))
     known = known and (own is None or STYLE.fullmatch(own))

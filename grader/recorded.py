@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -99,7 +100,8 @@ def _lesson_stores() -> list[tuple[Case, np.ndarray, dict[str, str]]]:
     if "lesson-5" not in recorded.names():
         return []
     recording = recorded.read("lesson-5")
-    return [(*copy, _where(recording)) for copy in zip(recording.cases, recording.results, strict=True)]
+    copies: Any = zip(recording.cases, recording.results, strict=True)
+    return [(*copy, _where(recording)) for copy in copies]
 
 
 def _where(recording: recorded.Recording) -> dict[str, str]:

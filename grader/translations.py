@@ -100,7 +100,7 @@ def _merged(texts: Sequence[tuple[str, str]], old: str) -> Catalog:
     kept: dict[tuple[str, str], Message] = {}
     for message in read_po(io.StringIO(old)):
         if message.id:
-            kept[message.context or "", message.id] = message
+            kept[message.context or "", str(message.id)] = message
     replaced = defaultdict(list)  # by key, what has lost its English
     for (key, english), message in kept.items():
         if (key, english) not in set(texts) and message.string:

@@ -19,7 +19,9 @@ settings.load_profile("busy machine")  # how long an example takes is the machin
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 IN_CI = bool(os.environ.get("CI"))
 IN_CHECKOUT = (ROOT / "pyproject.toml").is_file()  # else an installed tmalab is tested, in a folder without one
-OF_THE_CHECKOUT = re.compile(r"^from tmalab\.bootstrap import .*\bROOT\b", re.MULTILINE)
+OF_THE_CHECKOUT = re.compile(
+    r"^from (tmalab\.bootstrap import .*\bROOT\b|tests\.pages import)|\bbootstrap\.ROOT\b", re.MULTILINE
+)
 collect_ignore = (
     [] if sys.platform == "linux" else ["test_house_binder.py"]
 )  # repo2docker and Binder's scripts are Linux

@@ -1,12 +1,12 @@
-"""Every command in README and docs is run by a test, here or by the one that is named, and so is every example."""
+"""Every command in README and docs is run by a test, here or by the one that is named."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
-import runpy
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -15,25 +15,16 @@ import pytest
 from click.testing import CliRunner
 
 import tmalab.cli
-from tests.test_house_repository import PROJECT
+from tests.grader.classroom.test_guide import blocks
+from tests.pages import PAGES, essence, everywhere, is_case_of, words_in
+from tests.test_house_repository import PROJECT, files
 from tmalab.bootstrap import ROOT
-from tmalab.gpu.errors import GpuUnavailable
 
-HISTORY = {ROOT / "docs/changelog.md", ROOT / "docs/walk-through.md"}  # what was, not what to type
-PAGES = [ROOT / "README.md", *sorted(set(ROOT.glob("docs/*.md")) - HISTORY)]
-FENCED = re.compile(r"^```(\S*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-SHELL = ("", "sh", "console", "bash")
-PROGRAMS = re.compile(
-    r"(?:\.venv/bin/python|python3?|py) -m \w|\.ci/run"
-    r"|(?:pip|apt|nbgrader|jupyterhub|dask|npm|uv|git|pytest|pre-commit) \w"
-)
-OURS = re.compile(r"(tmalab|grader) [a-z-]+")
 FIRST_LESSON = "notebooks/release/01-copy-2d"
 STAND_INS = {  # what a page leaves to the reader: a case of it
     "FILE": "map.json",
     "NOTEBOOK.ipynb": f"{FIRST_LESSON}/copy-2d.ipynb",
-    "FOLDER": FIRST_LESSON,
-    "ADDRESS": "tcp://127.0.0.1:9",
+    "FOLDER": "class",
     "N": "2",
     "NAME": "copy",
 }
@@ -50,17 +41,35 @@ QUICK = (  # run here, each in a moment
     "tmalab map FILE",
     "tmalab doctor",
 )
-SLOW = (  # run here with `--all`: seconds to minutes each
-    "grader check NOTEBOOK.ipynb",
-    "grader doctor",
-    "grader grade FOLDER",
-    "grader grade FOLDER -j N",
-    "grader course",
-    "grader release --check",
-    "grader release --check notebooks",
-    "python3 -m tmalab.kernels.gemm_cluster",
-    "tmalab bench simulator",
-)
+SLOW = {  # run with `--all` in a copy of the checkout: seconds to minutes each; with words that keep it short
+    "grader bench": "--submissions 3 --stock 3",
+    "grader bench --json": "--submissions 3 --stock 3",
+    "grader check NOTEBOOK.ipynb": "",
+    "grader doctor": "",
+    "grader grade FOLDER": "",
+    "grader grade FOLDER -j N": "",
+    "grader course": "",
+    "grader course --language zh": "",
+    "grader release notebooks": "",
+    "grader release --check": "",
+    "grader release --check notebooks": "",
+    "grader translate zh": "",
+    "grader translate zh --check": "",
+    "python3 -m tests --all": "tests/test_house_conftest.py -k skipped",
+    "python3 -m tests --durations=30": "tests/test_house_conftest.py -k skipped",
+    'python3 -m tests tests/notebooks tests/grader/test_answers.py -m "" -k NAME': "--collect-only",
+    "python3 -m tests.mutants --hazards docs/hazards.md": "",
+    "python3 -m tests.mutants --table docs/mutants.md": "--seeds 1 --right-seeds 1 --edit-seeds 0",
+    "python3 -m tmalab.kernels.gemm_cluster": "",
+    "tmalab bench simulator": "",
+}
+STATUS_1 = {"grader check NOTEBOOK.ipynb", "python3 -m tests.mutants --table docs/mutants.md"}  # the release earns no
+# points; too few orders to find every mutant's hazard
+IN_STEP = (
+    "grader release notebooks",
+    "grader translate zh",
+    "python3 -m tests.mutants --hazards docs/hazards.md",
+)  # they write what is there already
 ON_A_GPU = (  # without one: one sentence, exit status 3
     "tmalab bench copy",
     "tmalab bench gemm",
@@ -72,99 +81,124 @@ ON_A_GPU = (  # without one: one sentence, exit status 3
     "tmalab verdicts --sets 5",
     "tmalab verify",
 )
-GUIDES_OWN = "tests/grader/classroom/test_guide.py::test_every_command_and_option_of_grader_in_the_guide_exists"
-IN_ITS_ORDER = "tests/grader/classroom/test_guide.py::test_the_commands_run_in_the_guides_order"
-CLUSTER = "tests/grader/classroom/test_guide.py::test_the_commands_of_a_cluster_grade_a_class"
-WHEEL = "tests/test_house_wheel.py::test_the_tests_pass_from_a_wheel_in_a_fresh_environment"
-ELSEWHERE = {  # command: the test, or the file of a test's set-up, that runs it
-    "python3 -m tests": ".ci/run",
-    'python3 -m tests tests/notebooks tests/grader/test_answers.py -m "" -k NAME': "tests/test_house_commands.py::"
-    "test_all_takes_the_slow_tests_too",
-    "python3 -m tests --durations=30": "tests/test_house_durations.py",
-    "python3 -m tests --all": "tests/test_house_commands.py::test_all_takes_the_slow_tests_too",
-    ".ci/run": "tests/test_house_readme.py::test_ci_takes_the_test_command_from_the_readme",
-    ".venv/bin/python -m ruff check .": ".ci/run",
-    ".venv/bin/python -m mypy": ".ci/run",
-    "pre-commit install": "tests/test_house_repository.py::test_each_commit_is_checked_as_ci_checks_it",
-    ".venv/bin/python -m sphinx --fail-on-warning --keep-going docs docs/_build": ".ci/run",
-    ".venv/bin/python -m repo2docker --no-build --debug .": ".ci/run",
-    "apt install chromium": ".ci/run",
-    "apt install bubblewrap": ".ci/run",
-    "apt install nodejs npm": "docs/contributing.md",  # what the hub's test needs; it says so where there is none
-    "tmalab lab": "tests/test_house_lab.py::test_the_printed_address_opens_the_first_lesson",
-    "tmalab lab --no-browser": "tests/test_house_lab.py::test_the_printed_address_opens_the_first_lesson",
-    "tmalab lab -- --ServerApp.port=9000": "tests/test_house_lab.py::test_the_printed_address_opens_the_first_lesson",
-    "tmalab lab --language zh": "tests/tmalab/test_lab_language.py",
-    "grader translate zh": "tests/notebooks/test_translations.py",
-    "grader translate zh --check": "tests/notebooks/test_translations.py",
-    "grader bench": "tests/grader/test_bench.py",
-    "grader release notebooks": "tests/notebooks/test_release.py::test_making_the_notebooks_again_changes_no_byte",
+BY_CI = (  # lines of .ci/run
+    ".venv/bin/python -m mypy",
+    ".venv/bin/python -m repo2docker --no-build --debug .",
+    ".venv/bin/python -m ruff check .",
+    ".venv/bin/python -m sphinx --fail-on-warning --keep-going docs docs/_build",
+    "apt install bubblewrap",
+    "apt install chromium",
+)
+GUIDE = "tests/grader/classroom/test_guide.py::"
+GUIDES_BLOCKS = {  # kind of a block in the instructor's guide: the test that runs its lines
+    "": f"{GUIDE}test_the_commands_run_in_the_guides_order",
+    "cluster": f"{GUIDE}test_the_commands_of_a_cluster_grade_a_class",
+    "hub": "tests/grader/classroom/test_hub.py::test_feedback_reaches_each_student_and_says_what_the_check_said",
+}
+PINNED_LAB = "tests/test_house_lab.py::test_the_printed_address_opens_the_first_lesson"
+RANGES = "tests/test_house_wheel.py::test_pip_installs_the_checkout_and_finds_packages_for_every_extra"  # of any page
+ELSEWHERE = {  # command: the test that runs it, whose code has the command's words
+    ".ci/run": "tests/test_house_repository.py::test_a_forks_ci_runs_what_ci_runs",
+    "grader check NOTEBOOK.ipynb --server http://SERVER:8790": "tests/grader/classroom/test_serve.py::"
+    "test_a_notebook_is_checked_there_as_here_with_the_servers_seed",
+    "grader serve --scheduler tcp://localhost:8786 --gpu --host 0.0.0.0": "tests/grader/classroom/test_cluster.py::"
+    "test_learners_are_served_by_the_cluster",
+    "nbgrader autograde 01-copy-2d --force": f"{GUIDE}test_the_commands_run_in_the_guides_order",
+    "pip install .": RANGES,
+    "pre-commit install": "tests/test_house_repository.py::test_a_commit_of_bad_style_is_refused",
+    "python3 -m tests": "tests/test_house_readme.py::test_ci_takes_the_test_command_from_the_readme",
+    "tmalab bench reference": "tests/test_house_bench.py::test_figures_are_a_sentence_for_people",
+    "tmalab bench timing": "tests/tmalab/bench/test_timing.py::test_the_command_prints_one_json_object_and_draws",
+    "tmalab lab": "tests/test_house_lab.py::test_a_browser_is_sent_to_the_workbook",
+    "tmalab lab --no-browser": PINNED_LAB,
+    "tmalab lab -- --ServerApp.port=9000": PINNED_LAB,
+    "tmalab lab --language zh": "tests/test_house_wheel.py::test_lab_makes_it_in_another_language_there",
     "tmalab progress": "tests/tmalab/test_progress.py::"
     "test_the_command_prints_a_line_for_each_lesson_and_its_json_the_same",
-    "python3 -m tmalab": "tests/test_house_bootstrap.py::"
-    "test_the_first_start_makes_an_environment_and_runs_the_command_in_it",
-    "tmalab map": "tests/test_house_map.py::test_a_file_is_read",
-    "tmalab bench reference": "tests/test_house_bench.py::test_figures_are_a_sentence_for_people",
-    "tmalab bench timing": "tests/tmalab/bench/test_timing.py",
-    "python3 -m tests.mutants --table docs/mutants.md": "tests/tmalab/simulator/test_mutant_set.py::"
-    "test_the_page_of_mutants_lists_those_that_there_are",
-    "python3 -m tests.mutants --hazards docs/hazards.md": "tests/tmalab/simulator/test_mutant_set.py::"
-    "test_the_page_of_hazards_is_in_step",
-    "pip install .": WHEEL,
 }
 
 
-def commands_of(page: Path) -> list[str]:
-    """The commands of a page, in shell blocks and in its sentences; ours without the Python that starts them."""
-    content = page.read_text("utf-8")
-    lines = [line for kind, block in FENCED.findall(content) if kind in SHELL for line in block.splitlines()]
-    spans = [" ".join(span.split()) for span in re.findall(r"`([^`]+)`", FENCED.sub("", content))]
-    found = [*lines, *(span for span in spans if PROGRAMS.match(span) or OURS.match(span))]
-    plain = (re.sub(r"\s+#.*", "", line).strip() for line in found)
-    ours = (re.sub(r"^(?:python3?|\.venv/bin/python) -m (tmalab|grader) ", r"\1 ", line) for line in plain)
-    return [re.sub(r"^python -m ", "python3 -m ", line) for line in ours if line]
+def same(command: str) -> str:
+    """A command of the guide as its block writes it; commands here lack the Python that starts grader."""
+    return command.removeprefix("python3 -m ")
 
 
-def everywhere() -> dict[str, str]:
-    """Every command, with the page that it stands on."""
-    return {command: page.name for page in PAGES for command in commands_of(page)}
-
-
-def runs_it(command: str, page: str) -> str | None:
-    """The test that runs a command, None where nobody does."""
-    if command in (*QUICK, *SLOW, *ON_A_GPU):
-        return "tests/test_house_commands.py"
-    if command in ELSEWHERE:
-        return ELSEWHERE[command]
-    if re.fullmatch(r"pip install '?(tmalab|\.)\[[\w,]+\]'?", command):
-        return "tests/test_house_commands.py::test_the_extras_that_a_page_installs_exist"
-    if page == "instructor.md":
-        return GUIDES_OWN if command.startswith("grader ") else IN_ITS_ORDER if "nbgrader" in command else CLUSTER
+def in_guide(command: str) -> str | None:
+    """The kind of a block in the instructor's guide that has a command, or the same one with other values."""
+    for kind in GUIDES_BLOCKS:
+        if any(is_case_of(command, same(line)) for lines in blocks(kind) for line in lines):
+            return kind
     return None
 
 
-@pytest.mark.parametrize(("command", "page"), everywhere().items())
-def test_a_test_runs_every_command(command, page):
-    found = runs_it(command, page)
-    assert found, f"{page} has the command `{command}`, and no test runs it: put it into a list of this file"
-    path, _, test = found.partition("::")
-    assert (ROOT / path).is_file(), found
-    assert not test or f"\ndef {test}(" in (ROOT / path).read_text("utf-8"), found
-    assert path != ".ci/run" or command.replace(".venv/bin/python", "").split()[-1] in (ROOT / path).read_text("utf-8")
+def runs_it(command: str) -> str | None:
+    """The test that runs a command, None where nobody does."""
+    if command in (*QUICK, *SLOW, *ON_A_GPU):
+        return "tests/test_house_commands.py"
+    if command in BY_CI:
+        return ".ci/run"
+    if re.fullmatch(r"pip install '(tmalab|\.)\[[\w,]+\]'", command):
+        return RANGES
+    kind = in_guide(command)
+    return ELSEWHERE.get(command) or (None if kind is None else GUIDES_BLOCKS[kind])
+
+
+def is_a_name(command: str) -> bool:
+    """Whether it only names a program with its verb, which another command of the pages has with arguments."""
+    words = command.split()
+    return len(words) < 4 and any(other.split()[: len(words)] == words for other in everywhere() if other != command)
+
+
+@pytest.mark.parametrize("command", everywhere())
+def test_a_test_runs_every_command(command):
+    found = runs_it(command)
+    assert found or is_a_name(command), f"no test runs `{command}`: put it into a list of this file"
+
+
+@pytest.mark.parametrize("command", ELSEWHERE)
+def test_the_code_of_the_named_test_has_the_words_of_the_command(command):
+    path, _, test = ELSEWHERE[command].partition("::")
+    assert f"\ndef {test}(" in (ROOT / path).read_text("utf-8")
+    _, *words = essence(command)
+    assert set(words) - words_in(ROOT / path, test) == set()
+
+
+@pytest.mark.parametrize("command", BY_CI)
+def test_ci_runs_a_line_of_its_own(command):
+    lines = [set(line.split()) for line in (ROOT / ".ci/run").read_text("utf-8").splitlines()]
+    words = {"apt-get", *command.split()[1:]} if command.startswith("apt ") else set(command.split()[1:])
+    assert [line for line in lines if words <= line]
+
+
+def test_a_blocks_test_takes_its_lines_from_the_guide():
+    for kind, named in GUIDES_BLOCKS.items():
+        path, _, test = named.partition("::")
+        assert f"\ndef {test}(" in (ROOT / path).read_text("utf-8")
+        assert kind == "hub" or f'blocks("{kind}")' in (ROOT / path).read_text("utf-8")
 
 
 def test_no_list_holds_a_command_that_no_page_has():
-    assert {*QUICK, *SLOW, *ON_A_GPU, *ELSEWHERE} - everywhere().keys() == set()
+    assert {*QUICK, *SLOW, *ON_A_GPU, *BY_CI, *ELSEWHERE} - set(everywhere()) == set()
 
 
 @pytest.fixture
 def scratch(tmp_path, monkeypatch) -> Path:
     """A folder with what the stand-ins name."""
     (tmp_path / "map.json").write_text(json.dumps(MAP))
-    for name in ("notebooks", "tests", "pyproject.toml"):
-        (tmp_path / name).symlink_to(ROOT / name)
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory) -> Path:
+    """A copy of the checkout: a command that writes there writes into nobody's work."""
+    copy = tmp_path_factory.mktemp("checkout")
+    for path in files():
+        there = copy / path.relative_to(ROOT)
+        there.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(path, there)
+    shutil.copytree(copy / FIRST_LESSON, copy / STAND_INS["FOLDER"])
+    return copy
 
 
 def arguments(command: str) -> list[str]:
@@ -191,21 +225,22 @@ def test_a_command_for_a_gpu_reads_its_options_and_says_that_there_is_none(comma
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("command", SLOW)
-def test_a_slow_command_does_its_work(command, scratch):
+def test_a_slow_command_does_its_work(command, checkout):
     program, *rest = arguments(command)
     words = rest if program == "python3" else ["-m", program, *rest]
-    variables = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run([sys.executable, *words], cwd=scratch, env=variables, capture_output=True, text=True)
-    unsolved = "check NOTEBOOK" in command  # the release earns no points, which is exit status 1
-    assert done.returncode == unsolved, done.stdout + done.stderr
-    assert done.stdout or "--check" in command
-
-
-def test_the_extras_that_a_page_installs_exist():
-    content = "\n".join(page.read_text("utf-8") for page in PAGES)
-    named = {extra for extras in re.findall(r"(?:tmalab|\.)\[([\w,]+)\]", content) for extra in extras.split(",")}
-    assert {"cuda", "classroom"} <= named <= PROJECT["project"]["optional-dependencies"].keys()
+    before = {path: path.read_bytes() for path in checkout.rglob("*") if path.is_file()} if command in IN_STEP else {}
+    done = subprocess.run(
+        [sys.executable, *words, *shlex.split(SLOW[command])],
+        cwd=checkout,
+        env={**os.environ, "PYTHONPATH": str(checkout)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == (command in STATUS_1), done.stdout + done.stderr
+    assert done.stdout or "--check" in command or command in IN_STEP
+    assert [path for path, content in before.items() if path.read_bytes() != content] == []
 
 
 def test_all_takes_the_slow_tests_too():
@@ -215,84 +250,7 @@ def test_all_takes_the_slow_tests_too():
     assert "-m" not in pytest_arguments(["-x"])
 
 
-GIVEN = """
-import json
-import numpy as np
-import tmalab
-from numba import cuda
-from tmalab import Swizzle, TensorMap, ptx
-from tmalab.kernels import gemm_cluster, gemm_pipelined
-
-@tmalab.kernel
-def kernel(tensor_map, out):
-    tile = cuda.shared.array((8, 64), np.float16, alignment=1024)
-    full = ptx.mbarrier_array(1)
-    if cuda.threadIdx.x == 0:
-        ptx.mbarrier_init(full[0], 1)
-        ptx.fence_mbarrier_init()
-        ptx.mbarrier_arrive_expect_tx(full[0], 1024)
-        ptx.cp_async_bulk_tensor_2d(tile, tensor_map, 0, 0, full[0])
-    cuda.syncthreads()
-    for i in range(cuda.threadIdx.x, 512, cuda.blockDim.x):  # without a wait
-        out[i // 64, i % 64] = tile[i // 64, i % 64]
-
-grid, block, out = 1, 128, np.zeros((8, 64), np.float16)
-tensor_map = TensorMap.from_array(np.ones((16, 128), np.float16), (8, 64), Swizzle.B128)
-args = (tensor_map, out)
-a, b, c = (np.zeros(shape, np.uint16) for shape in ((128, 64), (128, 64), (128, 128)))
-"""  # what the pages' examples take for granted
-TICKETS = """
-@tmalab.kernel
-def kernel(out):
-    out[cuda.threadIdx.x] = cuda.threadIdx.x
-
-out = np.zeros(4, np.int32)
-"""
-PRODUCT = """
-how = gemm_pipelined.launch_of(a, b, c)
-gemm, grid, block, (a_map, b_map, c, k) = (how[name] for name in ("kernel", "grid", "block", "args"))
-"""
-EXAMPLES = {  # page, example: what that one takes for granted besides, and words of what it prints
-    ("exploration.md", 0): ("", "read-before-wait"),
-    ("exploration.md", 1): (TICKETS, ""),
-    ("figures.md", 0): ("", "conflict"),
-    ("timing.md", 0): ("", "copy engine: busy"),
-    ("timing.md", 2): (PRODUCT, "wave"),
-}
-ON_HOPPER = {("ladder.md", 0), ("timing.md", 1)}
-READMES = {("README.md", 0)}  # tests/test_house_readme.py runs it
-
-
-def examples() -> dict[tuple[str, int], str]:
-    """Every Python example of a page."""
-    written = {page.name: FENCED.findall(page.read_text("utf-8")) for page in PAGES}
-    return {
-        (page, number): code
-        for page, blocks in written.items()
-        for number, code in enumerate(code for language, code in blocks if language == "python")
-    }
-
-
-def test_every_python_example_is_run_by_a_test():
-    assert examples().keys() == EXAMPLES.keys() | ON_HOPPER | READMES
-
-
-@pytest.mark.parametrize("place", EXAMPLES, ids=str)
-def test_a_python_example_runs(place, scratch, capsys):
-    given, said = EXAMPLES[place]
-    (scratch / "example.py").write_text(GIVEN + given + examples()[place], "utf-8")
-    runpy.run_path(str(scratch / "example.py"))
-    assert said in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("place", sorted(ON_HOPPER), ids=str)
-def test_a_python_example_for_a_gpu_comes_as_far_as_it(place, scratch, monkeypatch):
-    from tmalab.gpu import device
-
-    def none() -> None:
-        raise GpuUnavailable("there is none")
-
-    monkeypatch.setattr(device, "hopper", none)
-    (scratch / "example.py").write_text(GIVEN + examples()[place], "utf-8")
-    with pytest.raises(GpuUnavailable, match="there is none"):
-        runpy.run_path(str(scratch / "example.py"))
+def test_the_extras_that_a_page_installs_exist():
+    content = "\n".join(page.read_text("utf-8") for page in PAGES)
+    named = {extra for extras in re.findall(r"(?:tmalab|\.)\[([\w,]+)\]", content) for extra in extras.split(",")}
+    assert {"classroom", "cluster", "hub", "postgresql"} <= named <= PROJECT["project"]["optional-dependencies"].keys()

@@ -11,7 +11,7 @@ import time
 import urllib.request
 from collections.abc import Sequence
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import pytest
 
@@ -23,15 +23,22 @@ LESSON = "00-start/start.ipynb"
 
 
 class Server:
-    """`python -m tmalab lab --no-browser` in a folder of its own, as a learner starts it."""
+    """`python -m tmalab lab` in a folder of its own, as a learner starts it."""
 
-    def __init__(self, folder: Path, home: Path, tmalab: Sequence[str] = (sys.executable, "-m", "tmalab")):
+    def __init__(
+        self,
+        folder: Path,
+        home: Path,
+        tmalab: Sequence[str] = (sys.executable, "-m", "tmalab"),
+        options: Sequence[str] = ("--no-browser",),
+        **variables: str,
+    ):
         kept = {name: value for name, value in os.environ.items() if not name.startswith("JUPYTER")}
-        command = [*tmalab, "lab", "--no-browser", "--", "--ServerApp.port=0"]
+        command = [*tmalab, "lab", *options, "--", "--ServerApp.port=0"]
         self.process = subprocess.Popen(
             command,
             cwd=folder,
-            env={**kept, "HOME": str(home), "PYTHONPATH": str(ROOT)},
+            env={**kept, "HOME": str(home), "PYTHONPATH": str(ROOT), **variables},
             text=True,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -78,6 +85,24 @@ def server(learner, tmp_path_factory):
 def test_the_printed_address_opens_the_first_lesson(server):
     assert urlsplit(server.address).path == f"/lab/tree/{LESSON}"
     assert server.get(f"api/contents/{LESSON}")["type"] == "notebook"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no variable there names the browser")
+def test_a_browser_is_sent_to_the_workbook(tmp_path):
+    opened, browser = tmp_path / "opened", tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\necho "$1" > "{opened}.part" && mv "{opened}.part" "{opened}"\n')
+    browser.chmod(0o755)
+    server = Server(tmp_path, tmp_path, options=(), BROWSER=f"{browser} %s")
+    try:
+        end = time.monotonic() + START_SECONDS
+        while not opened.is_file() and time.monotonic() < end:
+            time.sleep(0.1)
+        page = unquote(
+            urlsplit(opened.read_text().strip()).path
+        )  # a file that leads there, so that no list of processes has the token
+        assert f"/lab/tree/{LESSON}?token=" in Path(page).read_text("utf-8")
+    finally:
+        server.stop()
 
 
 def test_the_workbook_is_made_in_the_current_folder(server, learner):

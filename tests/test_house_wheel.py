@@ -244,6 +244,20 @@ def take_tests(installed: Installed) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1200)
+def test_pip_installs_the_checkout_and_finds_packages_for_every_extra(sdist, tmp_path):
+    """With the library's ranges, and no pin: what there is of each package today."""
+    fresh = Installed(tmp_path)
+    pip = pip_for(fresh.bin / "python")
+    subprocess.run([*pip, "install", "--quiet", "."], cwd=sdist, check=True)
+    assert json.loads(fresh.run("tmalab", "demo", "--json"))["ok"]
+    for extra in PROJECT["project"]["optional-dependencies"]:
+        command = [*pip, "install", "--quiet", "--dry-run", f".[{extra}]"]
+        done = subprocess.run(command, cwd=sdist, capture_output=True, text=True)
+        assert done.returncode == 0, f"{extra}: {done.stderr}"
+
+
+@pytest.mark.slow
 @pytest.mark.timeout(3600)
 def test_the_tests_pass_from_a_wheel_in_a_fresh_environment(wheel, tmp_path):
     """Every package comes from its index; what looks at the repository's own files is left out."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -70,7 +70,8 @@ class GlobalLayout:
         """The memory of this process from `first` to `last`, which no copy must write that the arrays forbid."""
         if first == last:
             return np.empty(0, np.uint8)
-        data = np.frombuffer((ctypes.c_uint8 * (last - first)).from_address(first), np.uint8)
+        there: Any = (ctypes.c_uint8 * (last - first)).from_address(first)
+        data = np.frombuffer(there, np.uint8)
         inside = [root for root in self._roots if first <= _extent(root)[0] < last]
         data.flags.writeable = any(root.flags.writeable for root in inside)
         return data

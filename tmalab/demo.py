@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from rich.table import Table
@@ -118,7 +119,8 @@ def compare(case: Case) -> Comparison:
         live = launch(case.tensor_map.swizzle, "gpu")
         if not live.run.ok:
             raise NoHardware(text("cli.demo-gpu-failed", reason=live.run))
-        expected, hardware, source = live.shared.view(np.uint8).reshape(-1), "live", hopper().name
+        expected: Any = live.shared.view(np.uint8).reshape(-1)
+        hardware, source = "live", hopper().name
     else:
         recording = _recording()
         found = recording.find("load", case.tensor_map, CORNER)

@@ -17,6 +17,7 @@ from __future__ import annotations
 import ast
 import ctypes
 import re
+from typing import Any
 
 from tmalab.array_views import ArrayView, view_of
 from tmalab.descriptor import SIZE, DescriptorError
@@ -135,14 +136,16 @@ def _line(line: str) -> tuple[int | None, list[str]]:
 
 def _tokens(lines: list[tuple[int | None, list[str]]]) -> list[str]:
     """All tokens. A line that is only `*` stands for repetitions of the one before, up to the next line's address."""
-    tokens, previous, starred, start = [], [], False, lines[0][0]
+    tokens: list[str] = []
+    previous: list[str] = []
+    starred, start = False, lines[0][0]
     for address, line in lines:
         if line == ["*"]:
             starred = True
             continue
-        if starred and previous and None not in (address, start):
-            done = sum(map(len, tokens)) // 2
-            tokens += previous * min(SIZE, (address - start - done) // (sum(map(len, previous)) // 2))
+        if starred and previous and address is not None and start is not None:
+            done = len("".join(tokens)) // 2
+            tokens += previous * min(SIZE, (address - start - done) // (len("".join(previous)) // 2))
         tokens, previous, starred = tokens + line, line, False
     return tokens
 
@@ -156,7 +159,7 @@ def _from_words(words: list[int]) -> bytes:
     return b"".join(word.to_bytes(width, "little") for word in words)
 
 
-def _live_bytes(given: object) -> bytes | None:
+def _live_bytes(given: Any) -> bytes | None:
     try:
         return memoryview(given).tobytes()
     except Exception:

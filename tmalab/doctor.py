@@ -93,7 +93,8 @@ def install(*what: str) -> str:
 
 def needed_by(package: str) -> set[str]:
     """The packages without which one does not run here, with what they need themselves; itself included."""
-    found, ahead = set(), [package]
+    found: set[str] = set()
+    ahead = [package]
     while ahead:
         name = canonicalize_name(ahead.pop())
         if name not in found:

@@ -40,7 +40,7 @@ class Im2colMap(TensorMap):
     of integers.
     """
 
-    _kind: ClassVar[type] = Im2colFields
+    _kind: ClassVar[Any] = Im2colFields
     _rules: ClassVar[tuple[im2col_rules.Rule, ...]] = im2col_rules.RULES
     _name: ClassVar[str] = "TensorMap.im2col"
     box_dim: ClassVar[None]  # a tiled map has one; here pixels and channels stand in its place

@@ -73,7 +73,7 @@ def pixels(fields: Im2colFields) -> list[int]:
     return [(dim + upper + 2**31) % 2**32 - 2**31 - lower for dim, lower, upper in corners]
 
 
-def _pixels_shown(fields: Im2colFields, index: int | None, value: int) -> str:
+def _pixels_shown(fields: Im2colFields, index: int, value: int) -> str:
     upper, lower = fields.pixel_box_upper_corner[index], fields.pixel_box_lower_corner[index]
     i = index + first_spatial(fields)
     terms = f"{shown(fields.global_dim[i])} {_signed(upper)} {_signed(-lower)}"
@@ -84,7 +84,7 @@ def _signed(value: int) -> str:
     return f"- {shown(-value)}" if value <= 0 else f"+ {shown(value)}"
 
 
-def _larger_box(fields: Im2colFields, index: int | None, low: int, labels: Labels) -> str:
+def _larger_box(fields: Im2colFields, index: int, low: int, labels: Labels) -> str:
     """What to change so that the bounding box holds `low` pixels: the upper corner, or else the dimension."""
     corners = CORNERS[len(fields.global_dim)]
     upper = corners.nearest(fields.pixel_box_upper_corner[index])

@@ -141,9 +141,10 @@ def _window(tm: TensorMap, coordinates: Sequence[int], clip: bool) -> Window | N
         slices = tile.pop(0)
         row, width = slice(slices.start * unit, slices.stop * unit), unit
     else:
-        row = _row(tm, coordinates[0], clip)
-        if row is None:
+        inside = _row(tm, coordinates[0], clip)
+        if inside is None:
             return None
+        row = inside
         width, start = row.stop - row.start, coordinates[0] * unit + row.start
         offset, last = offset + start, last + start
     return Window((*tile[::-1], row), offset, (*shape[::-1], width), (*strides[::-1], 1), last + width)

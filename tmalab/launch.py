@@ -22,6 +22,7 @@ import math
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,6 +49,8 @@ TRACES = ("last", "whole")
 class Device:
     """A helper that kernels call: `@tmalab.device` on a function. In compiled code it is inlined."""
 
+    __name__: str
+
     def __init__(self, function: Callable[..., Any]):
         self.function = _plain_function(function, "device")
         functools.update_wrapper(self, function)
@@ -66,6 +69,8 @@ class Device:
 
 class Kernel:
     """A kernel: `@tmalab.kernel` on a function. `run` launches it, `ptx` and `sass` show what it compiles to."""
+
+    __name__: str
 
     def __init__(self, function: Callable[..., Any]):
         self.function = _plain_function(function, "kernel")
@@ -266,7 +271,7 @@ def _arguments(kernel: Kernel, args: Sequence[Any]) -> tuple[Any, ...]:
     return tuple(args)
 
 
-def _plain_function(function: Any, decorator: str) -> Callable[..., Any]:
+def _plain_function(function: Any, decorator: str) -> FunctionType:
     if not inspect.isfunction(function):
         raise TypeError(text("kernel.decorated", decorator=decorator, given=type(function).__name__))
     return function

@@ -17,6 +17,7 @@ import re
 from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path
+from typing import Any
 
 from tmalab import TensorMap, TensorMapError, descriptor, descriptor_sources
 from tmalab.im2col_map import Im2colMap
@@ -91,7 +92,7 @@ def judge(source: str) -> Judgement:
     return _judge_arguments(*_decoded(content))
 
 
-def _judge_arguments(arguments: dict[str, object], doubts: list[str]) -> Judgement:
+def _judge_arguments(arguments: dict[str, Any], doubts: list[str]) -> Judgement:
     kind = "tiled" if "box_dim" in arguments else "im2col"
     try:
         tm = TensorMap(**arguments) if kind == "tiled" else TensorMap.im2col(**arguments)
@@ -186,7 +187,7 @@ def _member(name: str, enumeration: type[IntEnum], value: str) -> int:
     raise Unreadable(text("cli.map-member", name=name, value=_short(value), members=members))
 
 
-def _named(arguments: dict[str, object]) -> dict[str, object]:
+def _named(arguments: dict[str, Any]) -> dict[str, object]:
     """Arguments as JSON shows them: enumerations by name where they are one, tuples as lists."""
     shown = {}
     for name, value in arguments.items():

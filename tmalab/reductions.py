@@ -135,10 +135,10 @@ def _rank(bits: np.ndarray) -> np.ndarray:
     return np.where(bits >> np.uint16(15), -magnitude - 1, magnitude)
 
 
-_BITS = {"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor}
-_COUNTS = {"inc": _increment, "dec": _decrement}
-_ORDER = {"min": np.minimum, "max": np.maximum}
-_NUMBERS = {"add": np.add, **_ORDER}
+_BITS: dict[str, Combination] = {"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor}
+_COUNTS: dict[str, Combination] = {"inc": _increment, "dec": _decrement}
+_ORDER: dict[str, Combination] = {"min": np.minimum, "max": np.maximum}
+_NUMBERS: dict[str, Combination] = {"add": np.add, **_ORDER}
 ARITHMETIC: dict[str, tuple[type, dict[str, Combination]]] = {  # type of PTX: as what NumPy holds it, and operations
     "u32": (np.uint32, {**_NUMBERS, **_COUNTS, **_BITS}),
     "s32": (np.int32, {**_NUMBERS, **_BITS}),

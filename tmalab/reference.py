@@ -211,9 +211,9 @@ def _combine_at(memory: np.ndarray, offsets: np.ndarray, rows: np.ndarray, combi
     """Combine each row with the bytes at its offset; one after the other where rows meet."""
     order = np.sort(offsets)
     if (order[1:] - order[:-1] < rows.shape[1]).any():
-        groups = ((offsets[i : i + 1], rows[i : i + 1]) for i in range(len(rows)))
+        groups = [(offsets[i : i + 1], rows[i : i + 1]) for i in range(len(rows))]
     else:
-        groups = iter([(offsets, rows)])
+        groups = [(offsets, rows)]
     for places, data in groups:
         targets = places[:, None] + np.arange(rows.shape[1])
         present = targets < memory.size

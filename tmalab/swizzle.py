@@ -42,7 +42,7 @@ class Pattern(NamedTuple):
     period: int  # bytes after which the pattern repeats: the alignment that makes it start at its beginning
 
 
-PATTERNS = {
+PATTERNS: dict[int, Pattern] = {
     Swizzle.NONE: Pattern(span=0, mask=0, period=16),
     Swizzle.B32: Pattern(span=32, mask=0b001_0000, period=256),
     Swizzle.B64: Pattern(span=64, mask=0b011_0000, period=512),

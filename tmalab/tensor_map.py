@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from tmalab.figures import GroupingFigure, TileFigure
     from tmalab.im2col_map import Im2colMap
 
+ALL_ONE: Any = None  # element strides that are not given; a map has them all
+
 
 @dataclass(frozen=True, repr=False)
 class TensorMap:
@@ -47,7 +49,7 @@ class TensorMap:
     Raises TensorMapError for values that the driver refuses, TypeError for what is no integer or sequence of integers.
     """
 
-    _kind: ClassVar[type] = Fields
+    _kind: ClassVar[Any] = Fields
     _rules: ClassVar[tuple[Rule, ...]] = RULES
     _name: ClassVar[str] = "TensorMap"  # how it is made
 
@@ -56,7 +58,7 @@ class TensorMap:
     global_dim: Sequence[int]  # elements
     global_strides: Sequence[int]  # bytes, from dimension 1 on
     box_dim: Sequence[int]  # elements
-    element_strides: Sequence[int] | None = None  # elements; None: all 1
+    element_strides: Sequence[int] = ALL_ONE  # elements
     interleave: Interleave = Interleave.NONE
     swizzle: Swizzle = Swizzle.NONE
     l2_promotion: L2Promotion = L2Promotion.NONE
@@ -116,7 +118,9 @@ class TensorMap:
         is no array.
         """
         view = array_of(array, "from_array")
-        fields = array_fields(view, box_shape, swizzle, data_type, element_strides, interleave, l2_promotion, oob_fill)
+        fields: Any = array_fields(
+            view, box_shape, swizzle, data_type, element_strides, interleave, l2_promotion, oob_fill
+        )
         return TensorMap(*fields, array=array if view.on_device else view.host)
 
     def with_address(self, global_address: int) -> TensorMap:
@@ -162,7 +166,7 @@ class TensorMap:
         `data`: bytes, a buffer, an array of any library, a CUtensorMap, or text with hexadecimal digits. ValueError
         where they are no such map, TypeError for what holds no bytes.
         """
-        fields = descriptor.decode(descriptor_sources.bytes_of(data))
+        fields: Any = descriptor.decode(descriptor_sources.bytes_of(data))
         return TensorMap(*fields) if isinstance(fields, Fields) else TensorMap.im2col(*fields)
 
     @property

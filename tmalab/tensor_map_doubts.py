@@ -10,7 +10,7 @@ in every row (measured, H200)
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tmalab.data_types import Interleave, Swizzle
 from tmalab.swizzle import SECTOR
@@ -75,7 +75,7 @@ def _slices_ignored(tm: TensorMap) -> Places:
         yield {"i": tm.rank - 2, "box": tm.box_dim[-2]}
 
 
-def _channels_ignored(tm: TensorMap) -> Places:
+def _channels_ignored(tm: Any) -> Places:
     if tm.interleave and tm.channels_per_pixel * tm.element_size != tm.innermost_bytes:
         yield {"channels": tm.channels_per_pixel, "slice": tm.innermost_bytes}
 

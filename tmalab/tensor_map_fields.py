@@ -13,7 +13,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping
 from enum import IntEnum
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from tmalab.data_types import ELEMENT_TYPES, DataType, Interleave, L2Promotion, OobFill, Swizzle
 from tmalab.texts import text
@@ -82,7 +82,7 @@ def delivered_dim(fields: Fields) -> tuple[int, ...]:
     return (*delivered[:-2], 1, delivered[-1]) if fields.interleave else delivered
 
 
-def counted_bytes(fields: AnyFields) -> int:
+def counted_bytes(fields: Any) -> int:
     """The bytes of a box as the driver counts them, in the descriptor and against its limit (measured, H200).
 
     Tiled: element size * product of floor(box / element stride); every stride counts, the innermost too, and a ragged
@@ -112,12 +112,12 @@ SEQUENCES = frozenset(
 )
 
 
-def fields_of(kind: type[Kind], arguments: Mapping[str, object]) -> Kind:
+def fields_of(kind: type[Kind], arguments: Mapping[str, Any]) -> Kind:
     """The constructor's arguments, by name, as Fields, or a TypeError that names the one which holds no integers.
 
     Most values are plain already, and a map is to be made fast.
     """
-    values = {}
+    values: dict[str, Any] = {}
     for name, exact, plain in CONVERSIONS[kind]:
         value = arguments[name]
         values[name] = value if type(value) is plain else exact(name, value)
@@ -129,7 +129,7 @@ def fields_of(kind: type[Kind], arguments: Mapping[str, object]) -> Kind:
     return kind(**values)
 
 
-def integer(field: str, value: object) -> int:
+def integer(field: str, value: Any) -> int:
     """`value` as an exact int."""
     if type(value) is int:
         return value
@@ -139,7 +139,7 @@ def integer(field: str, value: object) -> int:
         raise TypeError(text("map.not-an-integer", field=field, type=type(value).__name__)) from None
 
 
-def integers(field: str, values: object) -> tuple[int, ...]:
+def integers(field: str, values: Any) -> tuple[int, ...]:
     """`values` as a tuple of exact ints. Sets and mappings have no order, strings no numbers."""
     if type(values) in PLAIN and INT.issuperset(map(type, values)) and len(values) <= LONGEST:
         return tuple(values)
@@ -155,7 +155,7 @@ def integers(field: str, values: object) -> tuple[int, ...]:
         return tuple([integer(f"{field}[{i}]", item) for i, item in enumerate(items)])  # names the one that is none
 
 
-def member(field: str, value: object) -> int:
+def member(field: str, value: Any) -> int:
     """`value` as an int that may be a number of the field's enumeration."""
     if type(value) is int:
         return value

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from operator import attrgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tmalab.data_types import DataType, Interleave, OobFill
 from tmalab.swizzle import PATTERNS, SECTOR
@@ -41,10 +41,10 @@ class Measure(NamedTuple):
 
     field: str
     counts: bool
-    values: Callable[[AnyFields], Sequence[int]]
-    show: Callable[[AnyFields, int | None, int], str]  # (fields, index, value)
-    show_nearest: Callable[[AnyFields, int | None, int, Labels], str]
-    unit: Callable[[AnyFields], int] | None = None
+    values: Callable[[Any], Sequence[int]]  # of the kind of fields that has the field
+    show: Callable[[Any, Any, int], str]  # (fields, index, value)
+    show_nearest: Callable[[Any, Any, int, Labels], str]
+    unit: Callable[[Any], int] | None = None
 
 
 def plain(fields: AnyFields, index: int | None, value: int, labels: Labels = argument) -> str:

@@ -14,7 +14,7 @@ of 16 bytes (32 with INTERLEAVE_32B); pad the rows in memory. Nearest legal: 208
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tmalab.data_types import ELEMENT_TYPES, DataType, Interleave, L2Promotion, OobFill, Swizzle
 from tmalab.plain_traceback import PlainTraceback
@@ -70,10 +70,10 @@ class Rule(NamedTuple):
 
     name: str
     measure: Measure
-    limit: Limit | Callable[[AnyFields], Limit]
+    limit: Limit | Callable[[Any], Limit]
     why: str  # key of the text: the reason, and the way out where there is one
     source: str
-    applies: Callable[[AnyFields], bool] | None = None  # None: to every map
+    applies: Callable[[Any], bool] | None = None  # None: to every map
 
 
 # Limits that depend on other fields, and conditions. What is the same for every map of a kind is made once.
@@ -85,7 +85,7 @@ ADDRESSES, STRIDES_BELOW = (  # without INTERLEAVE_32B, and with it
 ANY_RANK, INTERLEAVED_RANK = Within(1, MAX_RANK), Within(3, MAX_RANK)
 ENTRIES = [Entries(rank, rank) for rank in range(LONGEST + 1)]
 BETWEEN = [Entries(max(rank - 1, 0), rank) for rank in range(LONGEST + 1)]
-SPANS = {mode: AtMost(PATTERNS[mode].span) for mode in Swizzle}
+SPANS: dict[int, AtMost] = {mode: AtMost(PATTERNS[mode].span) for mode in Swizzle}
 
 
 def chunk(fields: AnyFields) -> Limit:

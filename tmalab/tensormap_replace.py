@@ -12,6 +12,8 @@ own bits) stays as it was. Found in the code that ptxas 13.0 emits for each fiel
 
 from __future__ import annotations
 
+from typing import Any
+
 from tmalab.descriptor import (
     BOX,
     DIMS,
@@ -35,7 +37,7 @@ ATOMICITY = BitField("swizzle atomicity", 86, 1)  # of Blackwell's swizzles: a n
 _TF32_TYPES = {11: 7, 12: 8}  # numbers of the types that round to TF32: the type, beside the bit that asks for rounding
 
 
-def _changes(field: str, ordinal: int | None, value: int) -> list[tuple[BitField, int]]:
+def _changes(field: str, ordinal: Any, value: int) -> list[tuple[BitField, int]]:
     """The bit fields that change, with their new values."""
     if (field, ordinal) == ("global_stride", len(STRIDES)):
         return [(BEHIND_STRIDES, value >> 4 & 0xFFFF_FFFF)]  # over the upper bits of all others (measured, H200)

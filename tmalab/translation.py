@@ -110,7 +110,8 @@ def _pieces(source: str) -> tuple[_Piece, ...]:
 
 def _comments(source: str) -> Iterator[_Piece]:
     """Comments; those that fill lines one below the other are one text."""
-    starts, block = _line_starts(source), []
+    starts = _line_starts(source)
+    block: list[tokenize.TokenInfo] = []
     for token in (*tokenize.generate_tokens(io.StringIO(source).readline), None):
         if token and token.type in (tokenize.NL, tokenize.INDENT, tokenize.DEDENT):
             continue

@@ -31,7 +31,7 @@ from __future__ import annotations
 
 import operator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tmalab.data_types import Swizzle
 from tmalab.swizzle import LINE, PATTERNS
@@ -110,7 +110,7 @@ class WgmmaDescriptor:
         if not -(1 << 63) <= bits < 1 << 64:
             raise ValueError(text("wgmma.no-descriptor", given=hex(bits)))
         bits &= (1 << 64) - 1
-        values = {name: field.of(bits) * field.unit for name, field in FIELDS.items()}
+        values: dict[str, Any] = {name: field.of(bits) * field.unit for name, field in FIELDS.items()}
         return cls(**values | {"swizzle": SWIZZLES[values["swizzle"]]}, unused=bits & ~USED)
 
     @property
@@ -124,11 +124,11 @@ class WgmmaDescriptor:
             words = {"stride": f"{self.stride_bytes:,}", "atom": f"{atom:,}"}
             found.append(text("wgmma.stride-not-shifted", **words))
         if 0 < self.stride_bytes < atom:
-            words = {"stride": f"{self.stride_bytes:,}", "atom": f"{atom:,}", "rows": ROWS}
+            words = {"stride": f"{self.stride_bytes:,}", "atom": f"{atom:,}", "rows": f"{ROWS}"}
             found.append(text("wgmma.stride-too-small", **words))
         phase, period = pattern_phase(self.address, self.swizzle), PATTERNS[self.swizzle].period
         if phase != self.base_offset:
-            words = {"address": f"{self.address:,}", "into": phase * LINE, "period": f"{period:,}"}
+            words = {"address": f"{self.address:,}", "into": f"{phase * LINE}", "period": f"{period:,}"}
             found.append(text("wgmma.pattern-phase", **words, swizzle=self.swizzle.name))
         return found
 

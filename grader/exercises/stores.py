@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from grader.exercise import Exercise, Finding, evidence
 from grader.exercises.kernel_hints import KERNEL_HINTS
@@ -90,7 +91,9 @@ def judge_clip(answer: object, seed: int) -> Sequence[Finding]:
 def clip_on_hardware(asked: Sequence[tuple[str, int]]) -> Finding:
     """In how many of the recorded stores an H200 has written just so far."""
     recording = recorded.read("stores")
-    named = {case.name: (case, result) for case, result in zip(recording.cases, recording.results, strict=True)}
+    named: dict[str, Any] = {
+        case.name: (case, result) for case, result in zip(recording.cases, recording.results, strict=True)
+    }
     hits = 0
     for kind, columns in asked:
         case, result = named[f"{kind}, {columns} columns"]

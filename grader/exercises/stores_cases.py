@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -49,7 +50,7 @@ def store_case(source: np.ndarray, size: tuple[int, int], x: int, y: int) -> Cas
     name = f"x = {x}, y = {y}, tensor {size[0]} x {size[1]}"
     tensor_map = TensorMap.from_array(tensor, (ROWS, COLS))
     expected = placed(tensor, 2 * source, x, y)
-    how = {"stores": "store", "source_of": lambda tiles: (*halved(tiles), x, y)}
+    how: dict[str, Any] = {"stores": "store", "source_of": lambda tiles: (*halved(tiles), x, y)}
     return Case((source, x, y, tensor_map), expected, (x, y), name, mistakes, **how)
 
 
@@ -78,7 +79,11 @@ def ring_case(rng: np.random.Generator, tiles: int) -> Case:
     tensor_map = TensorMap.from_array(tensor, (ROWS, COLS))
     expected = placed(tensor, 2 * source, 0, 0)
     places = [(0, ROWS * k) for k in range(tiles)]
-    how = {"also": tuple(places[1:]), "stores": "store", "source_of": lambda seen: (*halved(seen), tiles)}
+    how: dict[str, Any] = {
+        "also": tuple(places[1:]),
+        "stores": "store",
+        "source_of": lambda seen: (*halved(seen), tiles),
+    }
     return Case((source, tiles, tensor_map), expected, places[0], f"{tiles} tiles", mistakes, **how)
 
 
@@ -101,7 +106,11 @@ def sum_case(rng: np.random.Generator, rows: int) -> Case:
         "overwritten": parts.sum(0, dtype=np.int32),
     }
     tensor_map = TensorMap.from_array(totals, (COLUMNS,))
-    how = {"also": ((0,),) * (CTAS - 1), "stores": "add", "source_of": lambda tiles: (in_rows(tiles, rows), rows)}
+    how: dict[str, Any] = {
+        "also": ((0,),) * (CTAS - 1),
+        "stores": "add",
+        "source_of": lambda tiles: (in_rows(tiles, rows), rows),
+    }
     return Case((values, rows, tensor_map), expected, (0,), text("stores.input-rows", rows=rows), mistakes, **how)
 
 

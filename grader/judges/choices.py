@@ -52,7 +52,7 @@ def judge_choices(
     if all(hits):
         return right(part, points, text("choices.all-right", count=len(hits)))
     compared = list(zip(expected, given, chosen, counting, hits, strict=True))
-    misses = [_miss(*choice, letters) for *choice, hit in compared if not hit]
+    misses = [_miss(*choice[:4], letters) for choice in compared if not choice[4]]
     message = text("choices.some-right", right=sum(hits), count=len(hits), misses="; ".join(misses))
     missed = ((label, letter) for label, _, letter, counted, hit in compared if counted and not hit)
     cause = next((_cause(causes or {}, label, letter) for label, letter in missed), "number-first")

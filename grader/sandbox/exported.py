@@ -24,7 +24,14 @@ LARGEST = 1 << 20  # bytes of an array
 DEEPEST = 6
 BATCH = 64  # calls of a function
 BITS = 256  # of a whole number
-MAP_FIELDS = ("data_type", "global_address", "global_dim", "global_strides", "box_dim", "element_strides")
+MAP_FIELDS: tuple[str, ...] = (
+    "data_type",
+    "global_address",
+    "global_dim",
+    "global_strides",
+    "box_dim",
+    "element_strides",
+)
 MAP_FIELDS += ("interleave", "swizzle", "l2_promotion", "oob_fill")
 
 Tree = list[Any]  # a kind, and what belongs to it
@@ -113,7 +120,9 @@ class Remote(Opaque):
 
     @property
     def _several(self) -> Callable[[Sequence[tuple]], list[Callable[[], Any]]]:
-        one_by_one = lambda batch: [partial(self._call, arguments) for arguments in batch]  # noqa: E731
+        def one_by_one(batch: Sequence[tuple]) -> list[Callable[[], Any]]:
+            return [partial(self._call, arguments) for arguments in batch]
+
         return getattr(self._call, "several", one_by_one)
 
     def values(self, several: Sequence[tuple], begins: Callable[[tuple], object]) -> Iterator[Any]:

@@ -62,7 +62,13 @@ def levels(gpu: bool = False) -> Iterator[Level]:
     setpriv = shutil.which("setpriv")
     walls, how = (_walls(), {}) if not gpu else (_walls(_devices()), {"fresh": True, "gpu": True})
     if bubblewrap and root and setpriv:
-        inside = (setpriv, f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--no-new-privs")
+        inside: tuple[str, ...] = (
+            setpriv,
+            f"--reuid={NOBODY}",
+            f"--regid={NOBODY}",
+            "--clear-groups",
+            "--no-new-privs",
+        )
         inside += ("--bounding-set=-all", "--inh-caps=-all")
         yield Level("bubblewrap", (bubblewrap, *walls, "--", *inside), namespaced=True, **how)
     if bubblewrap:
@@ -110,8 +116,8 @@ def _walls(devices: Sequence[str] = ()) -> list[str]:
     shown = _shown()
     for parent in sorted({parent for path in shown for parent in path.parents} - {Path("/"), Path("/usr")}):
         walls += ["--perms", "0755", "--dir", str(parent)]
-    for path in shown:
-        walls += ["--ro-bind", str(path), str(path)]
+    for place in shown:
+        walls += ["--ro-bind", str(place), str(place)]
     secret = [ROOT / name for name in SECRET if (ROOT / name).is_dir()]
     for folder in (folder for folder in secret if any(folder.is_relative_to(path) for path in [*shown, Path("/usr")])):
         walls += ["--tmpfs", str(folder), "--remount-ro", str(folder)]

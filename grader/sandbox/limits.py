@@ -50,4 +50,6 @@ class Limits:
                 continue
             hard = resource.getrlimit(kind)[1]
             with contextlib.suppress(ValueError, OSError):  # macOS has no limit of address space
-                resource.setrlimit(kind, pair if hard == resource.RLIM_INFINITY else tuple(min(v, hard) for v in pair))
+                resource.setrlimit(
+                    kind, pair if hard == resource.RLIM_INFINITY else (min(pair[0], hard), min(pair[1], hard))
+                )

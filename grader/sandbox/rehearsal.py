@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import cuda
 
@@ -34,6 +36,6 @@ def rehearse() -> None:
     """Compile and run it."""
     source = take_source(rehearsal)
     tensor_map = TensorMap.from_array(np.zeros((8, 128), np.float16), (ROWS, COLS), swizzle=Swizzle.B128)
-    arguments = [tensor_map, 0, 0, np.zeros((ROWS, COLS), np.float16)]
+    arguments: list[Any] = [tensor_map, 0, 0, np.zeros((ROWS, COLS), np.float16)]
     compile_alone(source, arguments)
     run_alone(source, arguments, Shape(32))

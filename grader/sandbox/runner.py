@@ -60,7 +60,7 @@ class InSandbox:
         seed: int = 0,
         on: str = "simulator",
     ) -> Outcome:
-        request = {"arguments": list(arguments), "seed": seed, "on": on}
+        request: dict[str, Any] = {"arguments": list(arguments), "seed": seed, "on": on}
         try:
             record = self._ask("run", source, shape, _with_gpu() if on == "gpu" else None, **request)
         except Failed as failed:
@@ -75,7 +75,10 @@ class InSandbox:
         seconds: float,
         until_wrong: bool = False,
     ) -> list[Outcome]:
-        request = {"runs": [(list(arguments), seed) for arguments, seed in runs], "until_wrong": until_wrong}
+        request: dict[str, Any] = {
+            "runs": [(list(arguments), seed) for arguments, seed in runs],
+            "until_wrong": until_wrong,
+        }
         try:
             records = self._ask("several", source, shape, **request, seconds=STRETCH * seconds)
         except Failed:

@@ -21,7 +21,15 @@ if TYPE_CHECKING:
 
 Patience = tuple[float, float]  # as grader.alone.PATIENCE
 
-WARM = ("numpy", "tmalab", "tmalab.ptx", "tmalab.simulator", "numba.cuda", "grader.alone", "grader.language")
+WARM: tuple[str, ...] = (
+    "numpy",
+    "tmalab",
+    "tmalab.ptx",
+    "tmalab.simulator",
+    "numba.cuda",
+    "grader.alone",
+    "grader.language",
+)
 WARM += (
     "grader.sandbox.answers",
     "IPython.core.inputtransformer2",

@@ -9,10 +9,13 @@ import json
 from pathlib import Path
 from typing import Any
 
+import tmalab.recorded
 from tests.mutants.hardware_page import recorded
 from tests.mutants.wrong import MUTANTS
 
-FILE = Path(__file__).parents[2] / "tmalab" / "recorded" / "wrong-kernels.json"
+FILE = Path(tmalab.recorded.__file__).with_name(
+    "wrong-kernels.json"
+)  # of the tmalab that is tested, which may be installed
 
 
 def summary() -> dict[str, Any]:

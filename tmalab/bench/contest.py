@@ -11,6 +11,7 @@ from typing import Any
 
 from tmalab.bench.on_gpu import BenchError, Launch, Timer, clock
 from tmalab.bench.rounds import interleaved
+from tmalab.run import Run
 from tmalab.texts import text
 
 Buffers = tuple[Any, ...]  # of a case: what a launch reads, and last what it writes
@@ -20,7 +21,7 @@ WARM = 3  # replays of each contender before the first round
 
 def ours(launch_of: Callable[..., dict[str, Any]], *options: Any) -> Contender:
     """A kernel of the ladder as a contender: `launch_of(*buffers, *options)` says how it is launched."""
-    tried = []
+    tried: list[Run] = []
 
     def prepare(*buffers: Any) -> Launch:
         how = dict(launch_of(*buffers, *options))

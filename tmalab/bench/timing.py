@@ -57,7 +57,7 @@ def compare(measured: Measured, constants: Constants) -> dict[str, Any]:
     predict.
     """
     times = measured.times()
-    rows = []
+    rows: list[dict[str, Any]] = []
     for name, predictor in predictors(measured).items():
         began = perf_counter()
         predicted = predictor.duration(constants)

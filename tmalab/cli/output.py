@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from typing import NoReturn
 
 import click
@@ -30,7 +31,7 @@ def say(sentence: str, style: str | None = None) -> None:
     Console(soft_wrap=True, highlight=False, markup=False).print(sentence, style=style)
 
 
-def print_json(result: dict[str, object]) -> None:
+def print_json(result: Mapping[str, object]) -> None:
     """The one JSON object on stdout."""
     click.echo(json.dumps(result))
 

@@ -32,8 +32,8 @@ def layouts(swizzles: Iterable[Swizzle]) -> dict[Layout, list[list[int]]]:
     """
     found = {}
     for swizzle in swizzles:
-        box = {"global_dim": (64, ROWS, 2), "global_strides": (256, LINE), "box_dim": (64, ROWS, 2)}
-        tm = TensorMap(DataType.FLOAT16, NOMINAL_ADDRESS, swizzle=swizzle, **box)
+        shape = (64, ROWS, 2)
+        tm = TensorMap(DataType.FLOAT16, NOMINAL_ADDRESS, shape, (256, LINE), shape, swizzle=swizzle)
         groups = shared_layout(tm).reshape(2, ROWS, EIGHTHS)
         found[True, swizzle] = [[*map(int, groups[0, row]), *map(int, groups[1, row])] for row in range(ROWS)]
         rows = [[row * COLUMNS * SECTOR + sector * SECTOR for sector in range(COLUMNS)] for row in range(ROWS)]

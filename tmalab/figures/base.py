@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from importlib import resources
+from typing import Any
 
 import anywidget
 from traitlets import Dict
@@ -55,8 +56,9 @@ class Figure(anywidget.AnyWidget):
         """The figure as it is now, in plain text: for screen readers, terminals and diffs."""
         raise NotImplementedError
 
-    def _repr_mimebundle_(self, **kwargs: object) -> tuple[dict, dict]:
-        data, metadata = super()._repr_mimebundle_(**kwargs)
+    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict, dict]:
+        made: Any = super()._repr_mimebundle_(**kwargs)
+        data, metadata = made
         return {**data, "text/html": self.svg(), "text/plain": self.table()}, metadata
 
 

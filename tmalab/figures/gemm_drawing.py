@@ -78,7 +78,7 @@ def _finished(markup: str, gemm: GemmFigure) -> str:
     return re.sub(r"<svg([^>]*)>", lambda found: f"{head}{found[1]}>\n{style}", markup, count=1)
 
 
-def _style(palette: Palette) -> dict[str, Any]:
+def _style(palette: Palette) -> Any:
     ink = ("text.color", "axes.titlecolor")
     quiet = ("axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
     colours = dict.fromkeys(ink, palette["text"]) | dict.fromkeys(quiet, palette["muted"])
@@ -150,7 +150,7 @@ def _roofs(gemm: GemmFigure, axes: Axes, palette: Palette, low: float, high: flo
 
 def _marks(axes: Axes, points: list[tuple[float, float]], name: str, mark: str, palette: Palette, filled: bool) -> None:
     """Marks of one contender, each an artist of its own, so that it can have a title."""
-    kind = {"marker": mark, "markersize": 6, "linestyle": "none", "markeredgecolor": palette["text"]}
+    kind: dict[str, Any] = {"marker": mark, "markersize": 6, "linestyle": "none", "markeredgecolor": palette["text"]}
     kind["markerfacecolor"] = palette["accent"] if filled else "none"
     for number, (x, y) in enumerate(points):
         (made,) = axes.plot(x, y, **kind, label=name if number == 0 else None)

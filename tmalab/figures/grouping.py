@@ -18,6 +18,7 @@ sector 6.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import traitlets
 
@@ -33,7 +34,7 @@ from tmalab.swizzle import SECTOR
 from tmalab.tensor_map import TensorMap
 from tmalab.texts import text
 
-EXAMPLE = {  # 16x256 fp16 as (4, 16, 64): the next row is 512 bytes on, the next group 128
+EXAMPLE: dict[str, Any] = {  # 16x256 fp16 as (4, 16, 64): the next row is 512 bytes on, the next group 128
     "data_type": DataType.FLOAT16,
     "global_dim": (64, 16, 4),
     "global_strides": (512, 128),
@@ -120,7 +121,8 @@ class GroupingFigure(PlacedFigure):
         }
 
     def _mode(self, swizzle: Swizzle) -> dict[str, object]:
-        mode, data = self.modes[swizzle], mode_data(self.modes[swizzle])
+        mode = self.modes[swizzle]
+        data: dict[str, Any] = mode_data(mode)
         for name in ("given", "narrowed"):
             if data[name]:
                 data[name]["marks"] = [mark._asdict() for mark in groups_and_atoms(getattr(mode, name))]

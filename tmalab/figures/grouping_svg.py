@@ -110,7 +110,7 @@ class _Picture:
         self.drawing = Drawing(title, identity, self.right + HEAD_SHARED + 8 * PLACE[0] + MARKS, self.bottom + 62)
 
     def draw(self, selected: Sequence[int] | None) -> str:
-        self.drawing.rest = selected and "s" + "-".join(map(str, selected))
+        self.drawing.rest = "s" + "-".join(map(str, selected)) if selected else None
         self._draw_tensor()
         self.shared.draw(self.drawing, self.mode, self.places, self.notes)
         for at in self._drawn():
@@ -170,8 +170,8 @@ class _Picture:
         if z in self.planes and y in self.rows and column in self.sectors:
             shown.append((*self._tensor_cell(z, y, column), *CELL))
             draw.sector(*shown[-1], str(sector), sector, link, share)
-        x, y = self.shared.place(places, places.logical[number][sector])
-        before = (x + 2, y + 2, PLACE[0] - 4, PLACE[1] - 4)
+        left, top = self.shared.place(places, places.logical[number][sector])
+        before = (left + 2, top + 2, PLACE[0] - 4, PLACE[1] - 4)
         draw.shown_with(link, LEFT, self.bottom, words, [("w", before), *(("o", place) for place in shown)])
 
     def _draw_outlines(self) -> None:

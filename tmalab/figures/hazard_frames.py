@@ -12,6 +12,7 @@ The columns are the order of this run, and no time. Only what happened near the 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from tmalab.figures.words import at_line, capital
 from tmalab.simulator.hazards import Access, Hazard
@@ -126,7 +127,7 @@ def without_wait() -> tuple[Hazard, Story]:
     """The fixed example: a tile that thread 37 reads without a wait for its load."""
     key, story = (0, 2048), Story(128, names={0: text("steps.thread", number=0)})
     names = {"barrier": "full[0]", "phase": 0, "parity": 0, "line": 14}
-    tile = {"space": "shared", "array": "tile", "index": (3, 8), "address": 1024 + 400, "bytes": 2}
+    tile: dict[str, Any] = {"space": "shared", "array": "tile", "index": (3, 8), "address": 1024 + 400, "bytes": 2}
     does = text("hazards.does-reads", where="tile[3, 8]"), text("hazards.does-earlier-writes", where="tile[3, 8]")
     accesses = [
         Access(text("steps.thread", number=37), does[0], "read", 37, "copy.py", 14, **tile),

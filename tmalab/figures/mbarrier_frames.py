@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Any
 
 from tmalab.figures.words import capital
 from tmalab.mbarrier import MBarrier
@@ -65,7 +66,9 @@ def frames_in(story: Story, every: Sequence[list[Moment]], most: int | None = No
     first = len(every) - most if hangs and most is not None else 0
     last = len(every) if hangs or most is None else most
     frames: list[Frame] = []
-    state, waiting, landed = NOTHING, {}, {}
+    state = NOTHING
+    waiting: dict[int, Any] = {}
+    landed: dict[int, int] = {}
     for at, moments in enumerate(every[:last]):
         moment, numbers = moments[-1], [moment.thread for moment in moments]
         before, state = state, moment.state
@@ -85,9 +88,9 @@ def frames_in(story: Story, every: Sequence[list[Moment]], most: int | None = No
         says = " ".join(filter(None, (f"{capital(who)} {did}.", _outcome(moment, before, state), _who_waits(waits))))
         frames.append(Frame(who, did, moment.line, state, waits, completes, says))
     if frames and hangs:
-        last = frames[-1]
-        says = f"{text('clock.for-ever')} {_missing(state)} {_who_waits(last.waits)}"
-        frames.append(Frame(text("clock.nobody"), text("clock.did-end"), None, state, last.waits, False, says))
+        waits = frames[-1].waits
+        says = f"{text('clock.for-ever')} {_missing(state)} {_who_waits(waits)}"
+        frames.append(Frame(text("clock.nobody"), text("clock.did-end"), None, state, waits, False, says))
     return frames
 
 

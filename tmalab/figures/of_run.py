@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tmalab.figures.base import Figure
 from tmalab.figures.hazard import HazardFigure
 from tmalab.figures.hazard_frames import EDGED
@@ -14,7 +16,7 @@ from tmalab.simulator.hazards import Hazard
 from tmalab.simulator.story import Story
 from tmalab.texts import text
 
-FIGURES = {
+FIGURES: dict[str, Callable[[Run], Figure]] = {
     "hazards": HazardFigure,
     "barriers": MbarrierFigure,
     "timeline": PipelineFigure,

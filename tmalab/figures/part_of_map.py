@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from tmalab import reference
 from tmalab.data_types import Interleave
@@ -55,8 +56,8 @@ def part_of(tensor_map: TensorMap, coordinates: Sequence[int]) -> tuple[TensorMa
     return drawn, at[:INNER], text(key, at=where, rank=tm.rank, slices=slices)
 
 
-def _tiled(tm: TensorMap, address: int, dim: tuple[int, ...], strides: tuple[int, ...], *more: int) -> TensorMap:
+def _tiled(tm: TensorMap, address: int, dim: Sequence[int], strides: Sequence[int], *more: int) -> TensorMap:
     """A map like `tm` of other dimensions; `more`: what its box and steps have that those of `tm` have not."""
     box, steps = ((*values, *more)[: len(dim)] for values in (tm.box_dim, tm.element_strides))
-    kind = {"swizzle": tm.swizzle, "l2_promotion": tm.l2_promotion, "oob_fill": tm.oob_fill}
+    kind: dict[str, Any] = {"swizzle": tm.swizzle, "l2_promotion": tm.l2_promotion, "oob_fill": tm.oob_fill}
     return TensorMap(tm.data_type, address, dim, strides, box, steps, **kind)

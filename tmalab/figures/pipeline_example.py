@@ -19,7 +19,9 @@ MOST_STAGES = 6
 def example(stages: int) -> Timeline:
     """The tiles' way through so many stages."""
     spans: list[Span] = []
-    issued, landed, ended = [], [], []
+    issued: list[int] = []
+    landed: list[int] = []
+    ended: list[int] = []
     for tile in range(TILES):
         stage, ready = tile % stages, issued[-1] if issued else 0
         free = ended[tile - stages] if tile >= stages else 0

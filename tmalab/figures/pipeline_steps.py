@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 from tmalab.simulator.story import Moment, Story
 from tmalab.timing.timeline import Span, Timeline
@@ -60,7 +61,9 @@ def _copies(story: Story, told: list[Moment]) -> list[Span]:
     """Loads in flight, wgmmas and stores: from their issue to their last event."""
     rows = {"load": ("copy engine", "copy in flight"), "wgmma": ("tensor core", "compute")}
     rows |= dict.fromkeys(OUT, ("epilogue", "store"))
-    stages, first, last = _stage_numbers(told), {}, {}
+    stages = _stage_numbers(told)
+    first: dict[Any, Any] = {}
+    last: dict[Any, Any] = {}
     for at, moment in enumerate(told):
         if moment.copy and moment.what in rows:
             first.setdefault(moment.copy, (at, moment))
@@ -90,13 +93,15 @@ def _merged(spans: list[Span]) -> list[Span]:
 
 
 def _waits(told: list[Moment], loading: set[int]) -> list[Span]:
-    spans, begun = [], {}
+    spans: list[Span] = []
+    begun: dict[tuple, tuple[int, Moment]] = {}
     stages = _stage_numbers(told)
     for at, moment in enumerate(told):
         if moment.what == "waits_mbarrier":
             begun.setdefault((moment.thread, moment.barrier), (at, moment))
         elif moment.what == "mbarrier_wait" and (moment.thread, moment.barrier) in begun:
-            spans.append(_wait(*begun.pop((moment.thread, moment.barrier)), at, loading, stages))
+            start, began = begun.pop((moment.thread, moment.barrier))
+            spans.append(_wait(start, began, at, loading, stages))
     return spans + [_wait(at, moment, len(told), loading, stages) for at, moment in begun.values()]
 
 
@@ -107,7 +112,10 @@ def _wait(at: int, moment: Moment, end: int, loading: set[int], stages: dict[tup
 
 def _stages(told: list[Moment]) -> list[Span]:
     """A stage is full from the completion of its barrier's phase to the next load into it."""
-    stages, full, phases, spans = _stage_numbers(told), {}, {}, []
+    stages = _stage_numbers(told)
+    full: dict[Any, Any] = {}
+    phases: dict[Any, int] = {}
+    spans: list[Span] = []
     for at, moment in enumerate(told):
         key = moment.barrier
         if key not in stages:

@@ -15,6 +15,8 @@ This module is an extension of Jupyter's server; `tmalab lab` and an installed t
 
 from __future__ import annotations
 
+from typing import Any
+
 WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
@@ -37,5 +39,5 @@ def _jupyter_server_extension_points() -> list[dict[str, str]]:
     return [{"module": __name__}]
 
 
-def _load_jupyter_server_extension(server: object) -> None:
+def _load_jupyter_server_extension(server: Any) -> None:
     server.contents_manager.register_pre_save_hook(before_saving)

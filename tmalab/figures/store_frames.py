@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from tmalab.figures.words import capital
 from tmalab.simulator.story import CopyTold, Moment, Story
@@ -23,7 +24,7 @@ MOST_GROUPS = 8  # that are told of, one by one
 ROLES = ("store", "reduction")
 WAITS = {"wait_group_read": "wait_group.read", "wait_group": "wait_group"}
 WHATS = (*ROLES, "commit_group", "store_read", "store_written", "waits_group", *WAITS)
-EXAMPLE = (  # event, and its operand or the number of the store
+EXAMPLE: tuple[tuple[str, Any], ...] = (  # event, and its operand or the number of the store
     ("store", 1),
     ("commit_group", 1),
     ("store", 2),

@@ -19,6 +19,7 @@ None
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import traitlets
 
@@ -34,7 +35,12 @@ from tmalab.tensor_map import TensorMap
 from tmalab.texts import text
 
 MOST_ROWS, MOST_SECTORS = 140, 36  # drawn of a tensor
-LESSON = {"data_type": DataType.FLOAT16, "global_dim": (128, 16), "global_strides": (256,), "box_dim": (64, 8)}
+LESSON: dict[str, Any] = {
+    "data_type": DataType.FLOAT16,
+    "global_dim": (128, 16),
+    "global_strides": (256,),
+    "box_dim": (64, 8),
+}
 
 
 class TileFigure(PlacedFigure):
@@ -84,11 +90,13 @@ class TileFigure(PlacedFigure):
         """The tile that the sectors' numbers count in: a refused box is drawn with its numbers all the same."""
         return self.places or self.modes[Swizzle.NONE].given
 
-    def _has(self, row: int, sector: int) -> bool:
+    def _has(self, *place: int) -> bool:
+        row, sector = place
         shown = self._shown()
         return 0 <= row < len(shown.physical) and 0 <= sector < shown.sectors
 
-    def _check_sector(self, row: int, sector: int) -> None:
+    def _check_sector(self, *place: int) -> None:
+        row, sector = place
         if not self._has(row, sector):
             shown = self._shown()
             limits = {"last_row": len(shown.physical) - 1, "last_sector": shown.sectors - 1}

@@ -15,7 +15,7 @@ library's own reason, and with the widest box that the mode takes.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tmalab.data_types import Swizzle
 from tmalab.swizzle import LINE, PATTERNS, SECTOR, shared_layout, swizzle_address
@@ -81,7 +81,7 @@ def _mode_of(tensor_map: TensorMap, swizzle: Swizzle, shared_address: int, note:
     return Mode(swizzle, given, reason, narrowed)
 
 
-def _attempt(tensor_map: TensorMap, shared_address: int, note: str, **changes: object) -> tuple[Places | None, str]:
+def _attempt(tensor_map: TensorMap, shared_address: int, note: str, **changes: Any) -> tuple[Places | None, str]:
     """The places of `tensor_map` with other arguments, or why there is no such map."""
     try:
         return Places.of(replace(tensor_map, **changes), shared_address, note), ""

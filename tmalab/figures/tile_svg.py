@@ -102,7 +102,7 @@ class _Picture:
         self.drawing = Drawing(title, identity, self.right + HEAD_SHARED + 8 * PLACE[0] + LEFT, self.bottom + 62)
 
     def draw(self, selected: Sequence[int] | None) -> str:
-        self.drawing.rest = selected and "s" + "-".join(map(str, selected))
+        self.drawing.rest = "s" + "-".join(map(str, selected)) if selected else None
         self._draw_tensor()
         self.shared.draw(self.drawing, self.mode, self.places, self.notes)
         drawn = self._drawn()
@@ -163,8 +163,8 @@ class _Picture:
         )
         for rectangle in (cell, place):
             draw.sector(*rectangle, name, sector, group, share)
-        x, y = self.shared.place(places, places.logical[row][sector])
-        before = (x + 3, y + 3, PLACE[0] - 6, PLACE[1] - 6)
+        left, top = self.shared.place(places, places.logical[row][sector])
+        before = (left + 3, top + 3, PLACE[0] - 6, PLACE[1] - 6)
         draw.shown_with(group, LEFT, self.bottom, words, (("w", before), ("o", cell), ("o", place)))
 
     def _cell(self, row: int, sector: int) -> tuple[float, float]:

@@ -59,9 +59,9 @@ def usage(ptx: str) -> Usage:
 
 def read_usage(log: str) -> Usage:
     """What an assembler's verbose log says of the one kernel in it."""
-    stack, *spilled = map(int, re.search(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+)", log).groups())
+    stack, *spilled = map(int, re.findall(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+)", log)[0])
     losses = re.findall(r"\((C\d+)\) Potential Performance Loss: (.*)", log)
-    registers = int(re.search(r"[Uu]sed (\d+) registers", log)[1])
+    registers = int(re.findall(r"[Uu]sed (\d+) registers", log)[0])
     return Usage(registers, sum(spilled), stack, tuple(f"{reason.strip()} ({code})" for code, reason in losses))
 
 

@@ -185,7 +185,7 @@ def _emit(function: types.FunctionType, signature: tuple, lineinfo: bool = False
 
 def tidy(ptx: str, name: str) -> str:
     """PTX under readable names: the entry is the function, shared arrays count from 0. Same code, same text."""
-    entry = re.search(r"\.entry\s+([\w$]+)", ptx)[1]
+    entry = re.findall(r"\.entry\s+([\w$]+)", ptx)[0]
     ptx = re.sub(r"(?m)^\.common \.global .*NumbaEnv.*\n|^\t// (?:begin|end) inline asm\n", "", ptx).replace(
         entry, name
     )

@@ -10,6 +10,7 @@ import re
 import types
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from tmalab.gpu.errors import CompileError
 from tmalab.ptx.instruction import UnknownInstruction
@@ -96,7 +97,7 @@ def _place(error: Exception, function: types.FunctionType) -> tuple[str, int]:
     for frame in reversed(frames):
         if not frame.f_globals.get("__name__", "").endswith((".typeinfer", ".lowering")):
             continue
-        seen = getattr(frame.f_locals.get("self"), "loc", None)
+        seen: Any = getattr(frame.f_locals.get("self"), "loc", None)
         if getattr(seen, "line", None) and getattr(seen, "filename", None):
             return seen.filename, seen.line
     for pattern in _PLACES:

@@ -83,7 +83,8 @@ def run_on_gpu(
     try:
         compiled = compile_kernel(kernel.function, args, math.prod(block))
     except CompileError as error:
-        return Run(on="gpu", compiling=lambda failed=error: failed)
+        failed = error  # `error` is gone when the block ends
+        return Run(on="gpu", compiling=lambda: failed)
     threads = math.prod(block)
     found = loaded(compiled, threads if trace else None)
     check_fits(kernel.__name__, found.kernel, grid, block, cluster)

@@ -38,7 +38,7 @@ def encode(tm: TensorMap) -> bytes:
     return encoded
 
 
-def ask(fields: AnyFields | TensorMap, rank: int) -> tuple[int, bytes]:
+def ask(fields: Any, rank: int) -> tuple[int, bytes]:
     """The driver's status for a map that may be illegal, 0 for success, and the 128 bytes. Needs a current context."""
     memory = (
         *(ctypes.c_int(fields.data_type), ctypes.c_uint32(rank), ctypes.c_void_p(fields.global_address)),
@@ -47,6 +47,7 @@ def ask(fields: AnyFields | TensorMap, rank: int) -> tuple[int, bytes]:
     )
     options = (fields.interleave, fields.swizzle, fields.l2_promotion, fields.oob_fill)
     steps = (_array(ctypes.c_uint32, fields.element_strides), *map(ctypes.c_int, options))
+    box: tuple[Any, ...]
     if hasattr(fields, "box_dim"):
         box = (_array(ctypes.c_uint32, fields.box_dim),)
     else:

@@ -47,9 +47,9 @@ def _leaves(kind: object) -> int:
 
 def maps_by_value(ptx: str, positions: Iterable[int]) -> str:
     """The PTX with the parameters at `positions` turned from 64-bit numbers into maps that are passed by value."""
-    entry = re.search(r"\.entry\s+([\w$]+)\s*\(", ptx)
+    (entry,) = re.findall(r"\.entry\s+([\w$]+)\s*\(", ptx)
     for position in positions:
-        name = f"{entry[1]}_param_{position}"
+        name = f"{entry}_param_{position}"
         ptx, declared = re.subn(
             rf"\.param\s+\.[bu]64\s+{re.escape(name)}(?![\w$])", f".param .align 64 .b8 {name}[128]", ptx
         )

@@ -36,7 +36,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from numba.cuda.cudadrv import nvvm
 
@@ -58,8 +58,8 @@ def loops_written_out() -> Iterator[None]:
     """While numba compiles in here, what it hands to NVVM is `unrolled`."""
     original = nvvm.compile_ir
 
-    def compile_ir(given: str | list[str], **options: object) -> object:
-        return original([unrolled(ir) for ir in ([given] if isinstance(given, str) else given)], **options)
+    def compile_ir(llvmir: Any, **opts: Any) -> Any:  # with the names of the original
+        return original([unrolled(ir) for ir in ([llvmir] if isinstance(llvmir, str) else llvmir)], **opts)
 
     nvvm.compile_ir = compile_ir
     try:

@@ -67,7 +67,10 @@ def verdict(fields: AnyFields) -> list[str]:
 
 def compare(asked: Iterable[AnyFields], driver: Driver) -> dict[str, Any]:
     """How judge and driver differ: in all, for each kind of map, and at each boundary. `ok` where they do not."""
-    total, kinds, boundaries, shown = Counter(), {}, {place: Counter() for place in every_place()}, []
+    total = Counter[str]()
+    kinds: dict[str, Counter[str]] = {}
+    boundaries = {place: Counter[str]() for place in every_place()}
+    shown: list[Any] = []
     for fields in asked:
         found = _compare(fields, driver(fields))
         total.update(found)

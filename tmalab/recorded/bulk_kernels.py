@@ -15,7 +15,7 @@ from tmalab.ptx.bulk_reductions import TO_GLOBAL, TO_PEER
 from tmalab.recorded.kernels import WORDS, fill, meet
 from tmalab.recorded.spelled import one_of
 
-LOADS = {"load": ("cp_async_bulk",), "load cache hint": ("cp_async_bulk_cache_hint",)}
+LOADS: dict[str, tuple[str, ...]] = {"load": ("cp_async_bulk",), "load cache hint": ("cp_async_bulk_cache_hint",)}
 LOADS |= {"load prefetch": ("cp_async_bulk_prefetch", "cp_async_bulk")}
 LOADS |= {"load multicast": ("cp_async_bulk_multicast",)}
 TO_MEMORY = {"store": ("cp_async_bulk_store",), "store cache hint": ("cp_async_bulk_store_cache_hint",)}

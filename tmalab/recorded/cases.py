@@ -15,9 +15,10 @@ A verification draws fresh ones, from a seed of its own.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import product
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tmalab.data_types import NOMINAL_ADDRESS, DataType, OobFill, Swizzle
 from tmalab.recorded import copies
@@ -40,21 +41,20 @@ from tmalab.recorded.lesson_cases import (
     lesson_6,
 )
 from tmalab.recorded.map_cases import random_edit, random_map
-from tmalab.recorded.plain import AnyCase
 from tmalab.swizzle import PATTERNS
 from tmalab.tensor_map import TensorMap
 
-Fresh = Callable[[Random, int], AnyCase]
+Fresh = Callable[[Random, int], Any]  # a case of the kind that the group has
 
 
 class Group(NamedTuple):
     """The cases of one recording. `fresh(draw, number)` is a new one."""
 
-    fixed: Callable[[], list[AnyCase]]
+    fixed: Callable[[], list[Any]]
     fresh: Fresh
 
 
-def drawn(name: str, fresh: Fresh, count: int) -> list[AnyCase]:
+def drawn(name: str, fresh: Fresh, count: int) -> list[Any]:
     """So many of them, always the same."""
     draw = Random(f"tmalab {name}")
     return [fresh(draw, number) for number in range(count)]
@@ -109,7 +109,7 @@ def first_lesson(draw: Random, number: int) -> Case:
 # Those that are recorded.
 
 
-def lesson_1() -> list[AnyCase]:
+def lesson_1() -> list[Any]:
     """8-row tiles of the counting 16x128 fp16 tensor, as wide as the swizzle's span: inside, at edges, beyond."""
     corners = ((0, 0), (64, 0), (0, 8), (64, 8), (96, 12), (-8, -4), (120, 15), (128, 16))
     cases = []
@@ -120,38 +120,38 @@ def lesson_1() -> list[AnyCase]:
     return cases + [Case(f"rim at {corner}", "load", rim, corner, 0, "counting", 0) for corner in ((-8, -1), (56, 7))]
 
 
-def loads() -> list[AnyCase]:
+def loads() -> list[Any]:
     """Special floats of each type, tiles off the swizzle's period, every kind of map, random ones."""
     cases = [_typed(data_type, swizzle) for data_type, swizzle in product(DataType, Swizzle)]
     cases += [_shifted(swizzle, address) for swizzle in Swizzle for address in range(128, 1024, 128)]
     return cases + _every_kind_of_map() + drawn("load", load, 200)
 
 
-def stores() -> list[AnyCase]:
+def stores() -> list[Any]:
     """Tiles across the innermost edge, where the clip is at 16 bytes, then random ones."""
     cases = [_clipped(data_type, columns) for data_type in DataType for columns in range(1, 2 + 16 // data_type.size)]
     return cases + drawn("store", store, 450)
 
 
-def reductions() -> list[AnyCase]:
+def reductions() -> list[Any]:
     """Ten of every operation and type."""
     draw = Random("every reduction")
     asked = [(name, data_type) for name, types in copies.REDUCIBLE.items() for data_type in types]
     return [_reduction(draw, number, *both) for both in asked for number in range(10)]
 
 
-def bulk_reductions() -> list[AnyCase]:
+def bulk_reductions() -> list[Any]:
     """Five of every operation and type, to global memory and to a peer."""
     draw = Random("every bulk reduction")
     return [bulk_reduction(draw, number, *both) for both in REDUCTIONS for number in range(5)]
 
 
-def bulk_copies() -> list[AnyCase]:
+def bulk_copies() -> list[Any]:
     """Copies without a map."""
     return drawn("bulk copy", random_bulk_copy, 150)
 
 
-def in_clusters(cases: list[AnyCase]) -> list[AnyCase]:
+def in_clusters(cases: list[Any]) -> list[Any]:
     """Without the copies to a peer where there is none: these fault."""
     return [case for case in cases if not case.alone]
 
@@ -159,7 +159,7 @@ def in_clusters(cases: list[AnyCase]) -> list[AnyCase]:
 def in_a_cluster(fresh: Fresh) -> Fresh:
     """The same, drawn again until it is in a cluster if it goes to a peer."""
 
-    def again(draw: Random, number: int) -> AnyCase:
+    def again(draw: Random, number: int) -> Any:
         while (case := fresh(draw, number)).alone:
             continue
         return case
@@ -167,7 +167,7 @@ def in_a_cluster(fresh: Fresh) -> Fresh:
     return again
 
 
-def faults() -> list[AnyCase]:
+def faults() -> list[Any]:
     """Copies that fault, and those to a peer where there is none."""
     return fault_cases() + [case for case in bulk_copies() + bulk_reductions() if case.alone]
 
@@ -216,14 +216,13 @@ def _shifted(swizzle: Swizzle, address: int) -> Case:
     return Case(f"swizzle {swizzle.name} at {address}", "load", tm, (128, 4), address, "counting", address)
 
 
-def _every_kind_of_map() -> list[AnyCase]:
+def _every_kind_of_map() -> list[Any]:
     """A load for every type, swizzle, rank, fill, with and without element strides."""
     draw = Random("every kind of map")
     cases = []
     for data_type, swizzle, rank, stepped in product(DataType, Swizzle, range(1, 6), (False, True)):
         for fill in OobFill if data_type.floating else (OobFill.NONE,):
-            asked = (draw, data_type, swizzle, rank, stepped, fill)
-            tm = small(lambda asked=asked: tiled(*asked), 512, 1 << 15)
+            tm = small(partial(tiled, draw, data_type, swizzle, rank, stepped, fill), 512, 1 << 15)
             name = f"{data_type.name}, swizzle {swizzle.name}, rank {rank}, {fill.name}" + ", stepped" * stepped
             cases.append(copies.load(draw, name, tm))
     return cases

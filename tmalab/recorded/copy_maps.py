@@ -95,7 +95,7 @@ def _tiled(
     dim = [max(1, round(size * draw.choice(REACH)) + draw.choice((0, 0, 1, -1))) for size in box]
     steps = _steps(draw, rank, stepped)
     strides = _strides(draw, data_type, dim, interleave)
-    options = (interleave, swizzle, draw.choice(list(L2Promotion)), _fill(draw, data_type, fill))
+    options: Any = (interleave, swizzle, draw.choice(list(L2Promotion)), _fill(draw, data_type, fill))
     return TensorMap(data_type, NOMINAL_ADDRESS, dim, strides, box, steps, *options)
 
 
@@ -112,7 +112,7 @@ def _im2col(draw: Random, data_type: DataType | None, swizzle: int | None, rank:
         dim = [max(1, depth), *sides, draw.choice((1, 2, 3))]
     steps, strides = _steps(draw, rank, None), _strides(draw, data_type, dim, interleave)
     pixels = draw.choice((1, 2, 5, 8, 16, 31, draw.randint(1, 40)))
-    options = (interleave, swizzle, draw.choice(list(L2Promotion)), _fill(draw, data_type, None))
+    options: Any = (interleave, swizzle, draw.choice(list(L2Promotion)), _fill(draw, data_type, None))
     memory = (data_type, NOMINAL_ADDRESS, dim, strides)
     return TensorMap.im2col(*memory, lower, upper, channels, pixels, steps, *options)
 

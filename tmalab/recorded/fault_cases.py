@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tmalab.data_types import NOMINAL_ADDRESS, DataType
 from tmalab.im2col import corners, spatial_dims
@@ -34,7 +34,7 @@ class Mistake(NamedTuple):
     """One thing that makes a copy fault: what copies it is made in, and how they then differ."""
 
     draw: Callable[[Random, int], Case | BulkCase]
-    spoil: Callable[[Random, Case | BulkCase], Case | BulkCase]
+    spoil: Callable[[Random, Any], Case | BulkCase]
 
 
 def fault_cases() -> list[Case | BulkCase]:
@@ -74,7 +74,7 @@ def _chosen() -> list[Case | BulkCase]:
         ("store, z negative", "store", cube, (0, 0, -1), 0),
         ("store, all outside and negative", "store", half, (-64, 0), 0),
     )
-    return [Case(*fields, "random", 1) for fields in asked]
+    return [Case(name, how, tm, at, shared, "random", 1) for name, how, tm, at, shared in asked]
 
 
 # Copies to spoil.
@@ -150,7 +150,7 @@ def _of_no_such_type(draw: Random, case: Case) -> Case:
     return replace(spoiled, form="")
 
 
-def _outside_the_box(draw: Random, case: Case) -> Case:
+def _outside_the_box(draw: Random, case: Any) -> Case:
     """An im2col copy that begins outside the bounding box, past it."""
     number = draw.randrange(len(spatial_dims(case.tensor_map)))
     i, (_, high) = spatial_dims(case.tensor_map)[number], corners(case.tensor_map)[number]
@@ -159,7 +159,7 @@ def _outside_the_box(draw: Random, case: Case) -> Case:
     return replace(case, name=f"{case.name}, coordinate {i} = {value}", coordinates=coordinates)
 
 
-def _box_outside_the_tensor(draw: Random, case: Case) -> Case:
+def _box_outside_the_tensor(draw: Random, case: Any) -> Case:
     """An im2col store through a map whose bounding box reaches out of the tensor."""
     upper = list(case.tensor_map.pixel_box_upper_corner)
     number = draw.randrange(len(upper))

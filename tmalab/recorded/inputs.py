@@ -9,6 +9,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 # Bits of float32 numbers on which roundings, flushes and fills show: zeros, subnormals, one and its neighbours, ties of
@@ -25,12 +27,12 @@ _FLOAT16 = (*range(4), 0x3FF, 0x400, 0x1000, 0x1001, 0x1400, 0x3BFF, 0x3C00, 0x3
 _BFLOAT16 = (0x7F, 0x80, 0x3B80, 0x3B81, 0x3C00, 0x3F7F, 0x3F80, 0x3F81, 0x7F7F, 0x7F80, 0x7F81, 0x7FC0, 0x7FFF)
 _ONE_AND_TIES = (0x3FF0_0000_0000_0000, 0x3FF0_0000_0000_0001, 0x3CA0_0000_0000_0000, 0x3CA0_0000_0000_0001)
 _ENDS = (0x7FEF_FFFF_FFFF_FFFF, 0x7FF0_0000_0000_0000, 0x7FF8_0000_0000_0000, 0x7FFF_FFFF_FFFF_FFFF, 2**32 - 1, 2**52)
-SPECIALS = {
+SPECIALS: dict[int, np.ndarray] = {
     2: np.array([*_FLOAT16, *_BFLOAT16], np.uint16),
     4: np.array([*SPECIAL, *range(2, 5), 0x33800000, 0x33800001, 0x34000000], np.uint32),
     8: np.array([*range(4), *_ONE_AND_TIES, *_ENDS], np.uint64),
 }
-EXPONENTS = {  # float: an integer of its size, bits of mantissa and exponent
+EXPONENTS: dict[str, tuple[Any, int, int]] = {  # float: an integer of its size, bits of mantissa and exponent
     "f16": (np.uint16, 10, 5),
     "bf16": (np.uint16, 7, 8),
     "f32": (np.uint32, 23, 8),

@@ -46,6 +46,7 @@ def _(case: Case, on: str, seed: int = 0) -> tuple[Run, np.ndarray]:
     tm = case.tensor_map.bind(memory)
     coordinates = np.array(case.coordinates, np.int64)
     how = " ".join(filter(None, (case.operation, case.form)))
+    args: tuple[Any, ...]
     if case.operation != "load":
         args = (tm, shared, case.shared_address, coordinates, STORE_FORMS.index(how))
         return STORES[case.box].run(block=THREADS, args=args, on=on, seed=seed), memory
@@ -83,8 +84,9 @@ def _(case: BulkCase, on: str, seed: int = 0) -> tuple[Run, np.ndarray]:
     memory, before = case.memory(), case.shared().view(np.int64)
     after = np.zeros_like(before)
     how = " ".join(filter(None, (case.operation, case.form)))
-    launch = {"grid": case.ctas, "cluster": case.ctas, "block": THREADS, "on": on, "seed": seed}
+    launch: dict[str, Any] = {"grid": case.ctas, "cluster": case.ctas, "block": THREADS, "on": on, "seed": seed}
     copy = (case.global_offset, case.shared_address, case.bytes)
+    args: tuple[Any, ...]
     if case.peer >= 0:
         args = (before, after, *copy, case.issuer, case.peer, list(bulk_kernels.TO_PEERS).index(how))
         return bulk_kernels.bulk_send.run(args=args, **launch), after.view(np.uint8).reshape(-1)

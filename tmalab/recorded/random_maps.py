@@ -101,14 +101,14 @@ class _Drawing:
             self._fill(),
         )
         if not self.im2col:
-            box, steps = self._box(steps)
+            sides, steps = self._box(steps)
             dims = self._dims([draw.random() < 0.5 for _ in range(self.rank)])
-            return Fields(self.data_type, address, dims, strides, box, steps, *options)
+            return Fields(self.data_type, address, dims, strides, sides, steps, *options)
         lower, upper = self._corners()
         dims = self._spatial(list(self._dims([True] * self.rank)), lower, upper)
         channels, pixels = self._column()
-        box = (tuple(lower), tuple(upper), channels, pixels)
-        return Im2colFields(self.data_type, address, dims, strides, *box, steps, *options)
+        corners = (tuple(lower), tuple(upper))
+        return Im2colFields(self.data_type, address, dims, strides, *corners, channels, pixels, steps, *options)
 
     def _put(self, values: tuple[int, ...], value: int) -> tuple[int, ...]:
         """The values with one of them, any, replaced."""

@@ -16,6 +16,7 @@ import lzma
 from collections.abc import Sequence
 from functools import cache
 from importlib import resources
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -39,7 +40,7 @@ def read() -> Verdicts:
     return read_file(resources.files("tmalab") / "recorded" / FILE)
 
 
-def read_file(file: Path) -> Verdicts:
+def read_file(file: Traversable) -> Verdicts:
     """A recording from a file."""
     plain = json.loads(lzma.decompress(file.read_bytes()))
     maps = [_fields(row) for row in plain["maps"]]
@@ -56,5 +57,5 @@ def write(file: Path, verdicts: Verdicts) -> None:
 
 def _fields(row: list[Any]) -> AnyFields:
     """Fields or Im2colFields: they differ in how many they are."""
-    kind = Fields if len(row) == len(Fields._fields) else Im2colFields
+    kind: Any = Fields if len(row) == len(Fields._fields) else Im2colFields
     return kind(*[tuple(value) if isinstance(value, list) else value for value in row])

@@ -60,7 +60,7 @@ class Source:
     def place(self, frame: FrameType | None = None) -> Place | None:
         """The learner's line that is being executed."""
         found = self.frame(frame or sys._getframe(1))
-        return found and Place(found.f_code.co_filename, found.f_lineno)
+        return Place(found.f_code.co_filename, found.f_lineno) if found else None
 
     def number(self, frame: FrameType) -> int:
         """A small number for the learner's line being executed: an index of `places`."""
@@ -92,7 +92,7 @@ class Source:
     def assigned_name(self) -> str | None:
         """The variable that takes the result of the learner's call being executed: `full` in `full = f()`."""
         frame = self.frame(sys._getframe(1))
-        return frame and _assigned_name(frame.f_code, frame.f_lasti)
+        return _assigned_name(frame.f_code, frame.f_lasti) if frame else None
 
     def result_is_dropped(self, code: CodeType, lasti: int) -> bool:
         """Whether the call at this place stands as a statement of its own, its result used by nothing."""

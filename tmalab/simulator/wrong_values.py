@@ -110,7 +110,7 @@ def _swizzle_behind(found: Provenance, wrong: np.ndarray, result: np.ndarray) ->
     exchanged = sources[:, -1] // chunk ^ should[:, -1] // chunk
     if (sources[:, -1] % chunk != should[:, -1] % chunk).any():
         return None
-    return next((mode for mode in PATTERNS if mode and _is_pattern(mode, here[:, -2], exchanged)), None)
+    return next((mode for mode in Swizzle if mode and _is_pattern(mode, here[:, -2], exchanged)), None)
 
 
 def _is_pattern(mode: Swizzle, rows: np.ndarray, exchanged: np.ndarray) -> bool:

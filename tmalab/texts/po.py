@@ -22,4 +22,4 @@ def translations(file: Traversable) -> Mapping[tuple[str, str], str]:
 
     catalogue = read_po(io.BytesIO(file.read_bytes()))
     made = (message for message in catalogue if message.id and message.string and not message.fuzzy)
-    return {(message.context or "", message.id): message.string for message in made}
+    return {(message.context or "", str(message.id)): str(message.string) for message in made}

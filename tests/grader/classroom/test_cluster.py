@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -16,6 +19,7 @@ from grader.classroom.grading import JOURNAL, grade_folder
 from grader.classroom.serve import Server
 from grader.cli import main
 from tests.grader.classroom.cluster import local_cluster, points, write_class
+from tmalab.bootstrap import ROOT
 
 
 def has_graded(client: Client) -> list[bool]:
@@ -76,6 +80,21 @@ def test_a_learners_notebook_is_checked_by_a_worker_that_declares_a_gpu(workers,
         done = CliRunner().invoke(main, ["check", str(tmp_path / "student-2.ipynb"), "--server", address, "--json"])
         server.shutdown()
     assert (done.exit_code, json.loads(done.stdout)["points"]) == (1, 2.0)
+
+
+def test_learners_are_served_by_the_cluster(workers, tmp_path):
+    started, _ = workers
+    write_class(tmp_path / "class", 4)
+    command = [sys.executable, "-m", "grader", "serve", "--gpu", "--host", "127.0.0.1", "--port", "0"]
+    serving = subprocess.Popen([*command, "--scheduler", started.address], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    try:
+        (address,) = re.findall(r"http://\S+:\d+", serving.stdout.readline())
+        done = CliRunner().invoke(main, ["check", str(tmp_path / "class/student-3.ipynb"), "--server", address])
+    finally:
+        serving.send_signal(signal.SIGINT)
+        serving.wait(60)
+        serving.stdout.close()
+    assert "3 of 25 points in all" in done.output
 
 
 def test_a_worker_with_other_versions_is_refused(workers, tmp_path, monkeypatch):

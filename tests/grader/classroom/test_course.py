@@ -24,6 +24,8 @@ def test_a_course_holds_settings_and_all_lessons_and_what_is_there_is_kept(tmp_p
     (tmp_path / CONFIG).write_text("mine", "utf-8")
     (tmp_path / sorted(lessons)[0]).unlink()
     assert make(tmp_path) == sorted(lessons)[:1]
+    (kept,) = make(tmp_path, "--language", "zh")
+    assert "another language or seed needs another folder" in kept
     assert (tmp_path / CONFIG).read_text("utf-8") == "mine"
 
 

@@ -115,6 +115,8 @@ def test_the_commands_run_in_the_guides_order(shell):
     assert (shell.folder / "pages" / "astrid" / LESSON / "copy-2d.html").is_file()
     assert len((course / "questions.csv").read_text("utf-8").splitlines()) == 1 + 6
     assert list(course.glob(f"feedback/*/{LESSON}/*.html"))
+    assert (forced := "nbgrader autograde 01-copy-2d --force") in GUIDE
+    assert "Autograding" in shell.run(f"{forced} 2>&1", course)
 
 
 @pytest.mark.slow
