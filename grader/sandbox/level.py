@@ -87,7 +87,7 @@ def python_command(module: str, *arguments: str) -> list[str]:
 
 def environment(gpu: bool = False) -> dict[str, str]:
     """A task's environment: nothing of the grader's own, but where CUDA is and which GPU to use, for kernels there."""
-    names = () if os.name == "posix" else ("SYSTEMROOT", "PATH", "TEMP", "TMP")
+    names: tuple[str, ...] = () if os.name == "posix" else ("SYSTEMROOT", "PATH", "TEMP", "TMP")
     names += CUDA if gpu else ()
     own = dict.fromkeys(("HOME", "TMPDIR", "MPLCONFIGDIR"), scratch()) if os.name == "posix" else {}
     kept = {name: os.environ[name] for name in names if name in os.environ}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import NoReturn
@@ -96,7 +97,7 @@ def record_promises(folder: Path | None, as_json: bool) -> None:
         say(text("cli.record-promises", folder=folder, count=count), "green")
 
 
-ALONE = {
+ALONE: dict[tuple[str, ...], Callable[[Path | None, bool], None]] = {
     ("timing",): record_timing,
     ("held-out",): partial(record_timing, group="held-out"),
     ("promises",): record_promises,

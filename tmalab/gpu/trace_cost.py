@@ -32,7 +32,7 @@ from tmalab.timing.trials.stores import launch_stores
 from tmalab.timing.trials.trial import trial
 
 FILE = "timing-traces.json"
-_SMALL = {"m": 256, "n": 256, "k": 4096, "consumers": 2, "bn": 128}  # a grid of four CTAs
+_SMALL: dict[str, Any] = {"m": 256, "n": 256, "k": 4096, "consumers": 2, "bn": 128}  # a grid of four CTAs
 _LARGE = {**_SMALL, "m": 2048, "n": 2048, "k": 2048}
 TRACES: dict[str, Trial] = {
     made.name: made

@@ -72,7 +72,7 @@ def _(case: IssuedCase, on: str, seed: int = 0) -> tuple[Run, np.ndarray]:
         np.array(case.coordinates, np.int64),
         case.tensor_map.shared_bytes,
     )
-    how = {"block": CTA_THREADS, "on": on, "seed": seed}
+    how: dict[str, Any] = {"block": CTA_THREADS, "on": on, "seed": seed}
     if case.operation == "store":
         return store_by_several.run(args=(tm, shared, who, where, size), **how), memory
     run = load_by_several.run(args=(tm, shared, after, who, where, size, case.each), **how)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numba import cuda
@@ -84,9 +85,11 @@ def launch_threads(mib: int, block: int, ctas: int) -> Launching:
 
 
 def _trials() -> list[Trial]:
-    rings = [{"mib": mib, "rows": 64, "stages": stages} for stages in range(1, 7) for mib in (16, 512)]
+    rings: list[dict[str, Any]] = [
+        {"mib": mib, "rows": 64, "stages": stages} for stages in range(1, 7) for mib in (16, 512)
+    ]
     rings += [{"mib": 512, "rows": rows, "stages": 4} for rows in (16, 32, 128, 256 - 64)]
-    threads = [
+    threads: list[dict[str, Any]] = [
         {"mib": mib, "block": block, "ctas": ctas}
         for block, ctas in ((128, 4), (256, 4), (256, 8))
         for mib in (16, 512)

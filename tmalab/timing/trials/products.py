@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numba import cuda
@@ -123,7 +124,7 @@ def _trials() -> list[Trial]:
     made = []
 
     def add(**settings: int) -> None:
-        square = {"m": 2048, "n": 2048, "k": 2048, "consumers": 2, "bn": 128, "stages": 4}
+        square: dict[str, Any] = {"m": 2048, "n": 2048, "k": 2048, "consumers": 2, "bn": 128, "stages": 4}
         made.append(trial(launch_product, "product", **square | settings))
 
     for stages in range(1, 7):
