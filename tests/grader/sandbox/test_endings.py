@@ -67,6 +67,15 @@ def test_a_code_of_its_own_is_never_taken_for_a_signal(code):
     assert warm._untold(warm._told(code)) == (code if code <= 127 else 127)
 
 
+@pytest.mark.parametrize("pid", [1, 43, 43 << 8, 2**22 - 1])
+def test_a_task_is_known_by_its_number_whether_it_is_ready_before_its_keeper_has_told_it_or_after(pid):
+    number = warm.PID.pack(pid)
+    assert warm._first_of(number + warm.READY) == warm._first_of(warm.READY + number) == pid
+    assert warm._first_of(number) is None
+    assert warm._first_of(warm.READY) is None
+    assert warm._first_of(b"") is None
+
+
 def test_a_task_over_its_time_is_ended_for_its_time_while_its_watcher_sleeps(sandbox, monkeypatch):
     begin = sandbox._stream
 
