@@ -195,9 +195,9 @@ def test_the_instructors_notebook_earns_everything_with_the_evidence_of_the_hard
 def test_a_notebook_without_metadata_in_another_order_with_cells_split_earns_all_but_what_was_deleted(sandbox):
     odd = without(solved(), "count-answer", "kernel-answer", "kernel-check", "halo-answer")
     answer = cell(odd, "map-answer")
-    odd["cells"].remove(answer)
-    odd["cells"].insert(0, answer)  # before the import that it needs, and again after it
-    odd["cells"].insert(8, dict(answer))
+    place = odd["cells"].index(answer)
+    odd["cells"].insert(0, odd["cells"].pop(place))  # before the import that it needs, and again where it was
+    odd["cells"].insert(place + 1, dict(answer))
     for each in odd["cells"]:
         each["metadata"], each["source"] = {}, list("".join(each["source"]).splitlines(True))
     odd["metadata"] = {}
