@@ -71,16 +71,16 @@ STRANGE = [
 
 
 @pytest.mark.parametrize("exercise_id", IDS)
-@pytest.mark.parametrize("answer", STRANGE, ids=lambda answer: type(answer).__name__)
-def test_a_strange_answer_gives_no_points_and_one_clear_message(exercise_id, answer, capfd):
-    points = grader.check(exercise_id, answer)
-    printed, trouble = capfd.readouterr()
-    assert type(points) is float
-    assert points == 0.0
-    assert trouble == ""
-    assert "Traceback" not in printed
-    assert "the check itself" not in printed.lower()
-    assert printed.startswith(exercise_id)
+def test_a_strange_answer_gives_no_points_and_one_clear_message(exercise_id, capfd):
+    for number, answer in enumerate(STRANGE):
+        points, which = grader.check(exercise_id, answer), f"answer {number}, of type {type(answer).__name__}"
+        printed, trouble = capfd.readouterr()
+        assert type(points) is float, which
+        assert points == 0.0, which
+        assert trouble == "", which
+        assert "Traceback" not in printed, which
+        assert "the check itself" not in printed.lower(), which
+        assert printed.startswith(exercise_id), which
 
 
 @pytest.mark.parametrize("exercise_id", IDS)

@@ -104,9 +104,9 @@ def test_the_namespace_holds_instructions_and_nothing_else():
     assert [getattr(ptx, name).__name__ for name in dir(ptx)] == dir(ptx)
 
 
-@pytest.mark.parametrize("name", dir(ptx))
-def test_every_instruction_says_what_it_does_and_by_which_source(name):
-    assert "Source: PTX ISA, " in getattr(ptx, name).__doc__ or name == "mbarrier_array"
+def test_every_instruction_says_what_it_does_and_by_which_source():
+    without = [name for name in dir(ptx) if "Source: PTX ISA, " not in getattr(ptx, name).__doc__]
+    assert without == ["mbarrier_array"]
 
 
 def test_help_shows_the_operands_and_the_words():
