@@ -107,6 +107,7 @@ ELSEWHERE = {  # command: the test that runs it, whose code has the command's wo
     "pip install .": RANGES,
     "pre-commit install": "tests/test_house_repository.py::test_a_commit_of_bad_style_is_refused",
     "python3 -m tests": "tests/test_house_readme.py::test_ci_takes_the_test_command_from_the_readme",
+    "python3 -m tests.variants": "tests/test_house_commands.py::test_variants_are_recorded_on_a_gpu_only",
     "tmalab bench reference": "tests/test_house_bench.py::test_figures_are_a_sentence_for_people",
     "tmalab bench timing": "tests/tmalab/bench/test_timing.py::test_the_command_prints_one_json_object_and_draws",
     "tmalab lab": "tests/test_house_lab.py::test_a_browser_is_sent_to_the_workbook",
@@ -222,6 +223,13 @@ def test_a_command_for_a_gpu_reads_its_options_and_says_that_there_is_none(comma
     _, *rest = arguments(command)
     result = CliRunner().invoke(tmalab.cli.main, rest)
     assert (result.exit_code, result.stderr) == (3, "tmalab: there is none\n")
+
+
+def test_variants_are_recorded_on_a_gpu_only(scratch):
+    command = [sys.executable, "-m", "tests.variants", "--file", "recorded", "copy-2d.kernel"]
+    variables = {**os.environ, "PYTHONPATH": str(ROOT), "CUDA_VISIBLE_DEVICES": ""}
+    done = subprocess.run(command, cwd=scratch, env=variables, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (3, "", 1), done.stderr
 
 
 @pytest.mark.slow

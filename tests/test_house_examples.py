@@ -62,8 +62,9 @@ def test_every_python_example_is_run_by_a_test():
 
 
 @pytest.mark.parametrize("place", EXAMPLES, ids=str)
-def test_a_python_example_runs(place, tmp_path, capsys):
+def test_a_python_example_runs(place, tmp_path, monkeypatch, capsys):
     given, said = EXAMPLES[place]
+    monkeypatch.chdir(tmp_path)  # some write files
     (tmp_path / "example.py").write_text(GIVEN + given + examples()[place], "utf-8")
     runpy.run_path(str(tmp_path / "example.py"))
     assert said in capsys.readouterr().out

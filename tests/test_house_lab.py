@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Sequence
 from pathlib import Path
@@ -54,11 +55,14 @@ class Server:
         """What the server answers, once it does."""
         end = time.monotonic() + START_SECONDS
         address = urlsplit(self.address)
-        request = f"{address.scheme}://{address.netloc}/{path}?{address.query}"
+        token = f"{'&' if '?' in path else '?'}{address.query}"
+        request = f"{address.scheme}://{address.netloc}/{path}{token}"
         while True:
             try:
                 with urllib.request.urlopen(request, timeout=30) as answer:
                     return json.load(answer)
+            except urllib.error.HTTPError as error:  # it is up, and says what is wrong
+                raise AssertionError(error.read().decode("utf-8", "replace")) from None
             except OSError:
                 if time.monotonic() > end:
                     raise

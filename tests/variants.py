@@ -24,6 +24,7 @@ from grader.recorded_variants import FILE, digest
 from grader.variants import VARIANTS
 from tests.lessons import LESSONS, answers
 from tmalab import TensorMap
+from tmalab.gpu.device import why_no_gpu
 from tmalab.launch import Kernel
 
 PROCESSES = 8
@@ -92,6 +93,9 @@ if __name__ == "__main__":
     parser.add_argument("--file", type=Path, default=FILE)
     parser.add_argument("exercises", nargs="*")
     asked = parser.parse_args()
+    if reason := why_no_gpu():
+        print(reason, file=sys.stderr)
+        sys.exit(3)  # as tmalab's commands for a GPU
     problems = record(asked.file, asked.exercises or list(kernel_tasks()))
     print("\n".join(problems) or "all results are those that the checks expect")
     sys.exit(bool(problems))
