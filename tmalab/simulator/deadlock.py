@@ -202,12 +202,12 @@ def causes_of(barrier: Barrier, thread: SimThread) -> list[str]:
         causes.append("too-many-bytes")
     if machine.tx_count < 0 and not (machine.pending_count and promiser_is_held_up(barrier)):
         causes.append("too-few-bytes")
+    last = thread.waits.get(barrier.address)
     if machine.pending_count and barrier.at_rest and machine.phase and not thread.has_seen(barrier, machine.phase):
-        missed = machine.phase > 1 and not thread.has_seen(barrier, machine.phase - 1)
+        missed = machine.phase > 1 + (0 if last is None else last.phase)
         return causes if barrier.over_arrived else [*causes, "phase-alias" if missed else "wrong-parity"]
     if not machine.pending_count:
         return causes
-    last = thread.waits.get(barrier.address)
     missed = barrier.at_rest and last is not None and last.parity is not None and last.skipped
     return [*causes, *(["phase-alias"] if missed else []), "missing-arrival"]
 
