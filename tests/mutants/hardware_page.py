@@ -7,14 +7,14 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from tests.mutants.hardware import CONTROLS
+from tests.mutants.hardware import CONTROLS, fingerprint
 from tests.mutants.wrong import MUTANTS
 
 HARDWARE = Path(__file__).with_name("hardware.json")
-NOT_CLEARED = (
-    "Launches of a kernel follow each other with the same input, and shared memory is not cleared between them. What a",
-    "kernel reads too early may therefore be the right bytes, left there by the launch before: that a count is 0 does",
-    "not say that the hardware waits.",
+IN_TIME = (
+    "A right result is therefore none that an earlier launch has left there. The bytes came in time, since compiled",
+    "code reads later than one thinks: it computes indices for some hundred cycles first. Nothing promises that, not",
+    "for the next compiler, the next chip, or a busier memory.",
 )
 Said = dict[str, Any]  # as tests.mutants.hardware records it
 
@@ -30,30 +30,38 @@ def columns(said: Said) -> tuple[str, str]:
 
 
 def cells(said: Said, name: str) -> tuple[str, str]:
-    """How often the GPU's result was wrong, and how many races racecheck reported. Nothing where it might have hung, or
-    was not run."""
+    """How often the GPU's result was wrong, and how many races racecheck reported. Nothing where it might have hung,
+    was not run, or was another kernel then."""
     made = _ran(said["mutants"]).get(name)
-    return ("", "") if made is None else (str(made["wrong"]), str(made["racecheck"] or "silent"))
+    if made is None or made["source"] != fingerprint(name):
+        return "", ""
+    return str(made["wrong"]), str(made["racecheck"] or "silent")
 
 
 def note(said: Said) -> list[str]:
     """What came of it all, as lines of the page."""
     made, runs, launches = said["provenance"], list(_ran(said["mutants"]).values()), said["launches"]
+    poison = said["poison"]
     right, always = (sum(run["wrong"] == count for run in runs) for count in (0, launches))
     ended = [run["racecheck"] for run in runs if isinstance(run["racecheck"], int)]
     right_ones = _ran(said["right"])
+    never_wrong = sum(run["wrong"] == 0 for run in right_ones.values())
     flagged = [f"`{name.split(',')[0]}`" for name, run in right_ones.items() if run["racecheck"]]
     return [
-        f"The {len(runs)} wrong kernels that can neither hang nor fault ran on an {made['gpu']} ({made['date']}, "
-        f"driver {made['driver']}) {launches} times each, and {said['checked']} times under racecheck "
-        f"({made['racecheck']}), which knows the controls: {', '.join(CONTROLS)}.",
+        f"The {len(runs)} wrong kernels that can neither hang nor fault, and {len(right_ones)} right ones, ran on an "
+        f"{made['gpu']} ({made['date']}, driver {made['driver']}) {launches} times each, and {said['checked']} times "
+        f"under racecheck ({made['racecheck']}), which knows the controls: {', '.join(CONTROLS)}.",
         "",
-        f"- {right} of them gave the right result every time, {always} a wrong one every time, the other "
+        f"Before each of the {launches} launches another kernel fills the shared memory of all {poison['sms']} SMs, "
+        f"{poison['bytes']:,} bytes of each, with poison. A kernel that looks at what it finds there found "
+        f"{poison['found']:.0%} poison. Without it, {poison['without']:.0%} was what the kernel before had left.",
+        *IN_TIME,
+        "",
+        f"- {never_wrong} of the {len(right_ones)} right kernels gave the right result every time.",
+        f"- {right} of the wrong ones gave the right result every time, {always} a wrong one every time, "
         f"{len(runs) - right - always} now and then.",
         f"- racecheck was silent about {ended.count(0)} of the {len(ended)} that ended under it.",
-        f"- Of {len(right_ones)} right kernels it reported {len(flagged)}: {', '.join(flagged)}.",
-        "",
-        *NOT_CLEARED,
+        f"- Of the right kernels it reported {len(flagged)}: {', '.join(flagged)}.",
         "",
     ]
 

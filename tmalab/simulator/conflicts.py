@@ -173,10 +173,12 @@ def explained(conflict: Conflict) -> Iterator[Explained]:
 
 
 def _last_wait(conflict: Conflict, reader: np.ndarray, load: np.ndarray) -> tuple[Barrier, Waited] | None:
-    """The reader's last wait on the load's barrier, if it was for a phase that was over before."""
+    """The reader's last wait on the load's barrier, if it was for a phase that was over before, and not because the
+    reader had given up waiting for the next one."""
     barrier = getattr(conflict.run.copies[int(load["copy"])], "barrier", None)
     waited = barrier and conflict.run.thread(int(reader["thread"])).waits.get(barrier.address)
-    return (barrier, waited) if waited and not waited.news and waited.parity is not None else None
+    told = waited and not waited.news and not waited.gave_up and waited.parity is not None
+    return (barrier, waited) if told else None
 
 
 def _wrong_parity(

@@ -15,6 +15,7 @@ from tmalab.simulator.deadlock_clusters import (
     missing_from,
     promiser_is_held_up,
 )
+from tmalab.simulator.deadlock_roots import held_up
 from tmalab.simulator.deadlock_warpgroups import in_words
 from tmalab.simulator.register_pool import RegisterWait
 from tmalab.simulator.waits import ClusterBarrierWait, CtaBarrierWait, GroupWait, MbarrierWait, WarpWait
@@ -75,10 +76,12 @@ def report(threads: list[SimThread]) -> Deadlock:
         if thread.waiting is not None:
             groups[_key(thread)].append(thread)
     waiters, lines, causes = [], [], []
-    for (_, place), group in groups.items():
+    for ((_, place), group), held in zip(groups.items(), held_up(list(groups.values())), strict=True):
         waiter, sentences, found = _describe(group, place)
         waiters.append(waiter)
         lines += sentences
+        if held:
+            found = [cause for cause in found if cause[0] != "too-many-bytes"]
         causes += [cause for cause in found if cause[0] not in {name for name, _ in causes} or cause not in causes]
     causes += _nobody_begins(list(groups.values()))
     return Deadlock("\n  ".join([text("hazards.deadlock"), *lines]), waiters, causes)
@@ -199,12 +202,12 @@ def causes_of(barrier: Barrier, thread: SimThread) -> list[str]:
         causes.append("too-many-bytes")
     if machine.tx_count < 0 and not (machine.pending_count and promiser_is_held_up(barrier)):
         causes.append("too-few-bytes")
+    last = thread.waits.get(barrier.address)
     if machine.pending_count and barrier.at_rest and machine.phase and not thread.has_seen(barrier, machine.phase):
-        missed = machine.phase > 1 and not thread.has_seen(barrier, machine.phase - 1)
+        missed = machine.phase > 1 + (0 if last is None else last.phase)
         return causes if barrier.over_arrived else [*causes, "phase-alias" if missed else "wrong-parity"]
     if not machine.pending_count:
         return causes
-    last = thread.waits.get(barrier.address)
     missed = barrier.at_rest and last is not None and last.parity is not None and last.skipped
     return [*causes, *(["phase-alias"] if missed else []), "missing-arrival"]
 

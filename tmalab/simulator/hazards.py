@@ -56,12 +56,13 @@ CATALOGUE = (
 NAMES = frozenset(CATALOGUE)
 
 
-# The order in which hazards are told: what makes waits return too early or others do too much, what comes of it, who
-# may have missed a phase, who is stuck, and what is certain to be a consequence.
-MISPLACED, MISCOUNTED, COMMON, PASSED, STUCK, CONSEQUENCE, END = range(7)
+# The order in which hazards are told: inits that the cluster need not see, what makes waits return too early or others
+# do too much, what comes of it, who may have missed a phase, who is stuck, and what is certain to be a consequence.
+UNSEEN, MISPLACED, MISCOUNTED, COMMON, PASSED, STUCK, CONSEQUENCE, END = range(8)
 RANKS = {
-    **dict.fromkeys(("barrier-not-initialised", "barrier-reinit", "init-not-visible", "peer-not-started"), MISPLACED),
-    **dict.fromkeys(("multiple-issue", "wait-ignored", "wrong-parity"), MISPLACED),
+    "init-not-visible": UNSEEN,  # what makes it visible orders it for the CTA's own threads too
+    **dict.fromkeys(("barrier-not-initialised", "barrier-reinit", "peer-not-started"), MISPLACED),
+    **dict.fromkeys(("multiple-issue", "wait-ignored", "wrong-parity", "store-not-committed"), MISPLACED),
     **dict.fromkeys(("over-arrival", "expect-after-completion", "too-few-bytes"), MISCOUNTED),
     "phase-alias": PASSED,  # whoever refills a stage too early also completes its barrier too early
     "deadlock": END,

@@ -83,7 +83,8 @@ class Maps:
         thread.run.note(thread, "tensormap_replace", None, field)
 
     def cp_fenceproxy(self, destination: int, source: int, scope: str) -> None:
-        """tensormap.cp_fenceproxy: a whole warp copies a map from shared to global memory, and releases it."""
+        """tensormap.cp_fenceproxy: a whole warp copies a map from shared to global memory, and releases it. It is one
+        operation: whoever goes on knows that all of it is done."""
         thread = current_thread()
         for place in (destination, source):
             _check_place(place)
@@ -92,6 +93,7 @@ class Maps:
         copied = self._memory("shared::cta").part(source + mine, WORD, 1)[0]
         self._memory("global").part(destination + mine, WORD, 1)[0] = copied
         self.release(scope)
+        thread.cta.warps.sync(thread)
 
     def release(self, scope: str) -> None:
         """fence.proxy.tensormap::generic.release: what the thread is ordered after may be acquired."""

@@ -36,6 +36,7 @@ class Barrier:
     arrived_from, came_from    arrivals by the rank of the CTA that made them, in the current phase and in the last one
     arrived_by, came_by        the same by thread
     loads        copies in flight that credit it; `credited`: those that have credited the current phase
+    loaded_by    who issued those that credited the last one
     credited_after    clocks of threads, as they credited the current phase by hand
     waiting      threads that wait for the current phase
     woken        threads that waited for the last phase by parity and have not yet seen that it is complete
@@ -67,6 +68,7 @@ class Barrier:
         self.last_state = 0
         self.loads: list[Load] = []
         self.credited: list[Load] = []
+        self.loaded_by: set[SimThread] = set()
         self.credited_after: list[np.ndarray] = []
         self.waiting: list[SimThread] = []
         self.woken: set[SimThread] = set()
@@ -98,6 +100,7 @@ class Barrier:
         self.came_by, self.arrived_by = self.arrived_by, Counter()
         self.parity_waits.clear()
         self.bytes_from_peers = any(copy.thread.cta is not self.cta for copy in self.credited)
+        self.loaded_by = {copy.thread for copy in self.credited}
         self.credited.clear()
 
     def copies_came_after(self, thread: SimThread, segment: int) -> bool:
@@ -116,7 +119,8 @@ class Barrier:
 
 class Waited(NamedTuple):
     """A successful wait: what was asked, the barrier's phase then, whether the thread learned anything, and where: at
-    which line, in which of its segments; and whether phases had passed by that it did not wait for."""
+    which line, in which of its segments; whether phases had passed by that it did not wait for; and whether it was told
+    that the current phase is not over, and gave up waiting for it."""
 
     parity: int | None
     phase: int
@@ -124,6 +128,7 @@ class Waited(NamedTuple):
     place: int
     segment: int
     skipped: bool = False
+    gave_up: bool = False
 
 
 class Refused(NamedTuple):

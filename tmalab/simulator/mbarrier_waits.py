@@ -129,8 +129,10 @@ class MbarrierWaits:
         news = not clocks.knows(thread.row, barrier.dimension, phase)
         last = thread.waits.get(barrier.address)
         skipped = phase > 1 + (last.phase if last is not None else 0) or (last is not None and last.skipped)
+        refused = thread.refused.get(barrier.address)
+        gave_up = not news and refused is not None and refused.phase == phase
         thread.waits[barrier.address] = Waited(
-            parity, phase, news, thread.run.place_number(), clocks.segment(thread.row), skipped
+            parity, phase, news, thread.run.place_number(), clocks.segment(thread.row), skipped, gave_up
         )
         if news or barrier.from_peers is not None:
             thread.fences.take(thread, barrier.published, acquire)

@@ -17,6 +17,11 @@ SHOWN = 3  # threads that are named
 NOBODY, PROMISED, SOME, HELD, EXITED = "", "promised", "some", "held", "exited"
 
 
+def late(barrier: Barrier) -> list[SimThread]:
+    """Threads that have arrived less than in the phase before."""
+    return [thread for thread, count in barrier.came_by.items() if barrier.arrived_by[thread] < count]
+
+
 def explained(barrier: Barrier) -> tuple[str, dict[str, Any]]:
     """What is known of the arrivals that the current phase lacks, and the words for it.
 
@@ -24,12 +29,12 @@ def explained(barrier: Barrier) -> tuple[str, dict[str, Any]]:
     some            others have arrived
     promised        bytes were promised, which is no arrival
     """
-    late = [thread for thread, count in barrier.came_by.items() if barrier.arrived_by[thread] < count]
-    held = [thread for thread in late if _waits_elsewhere(thread, barrier)]
+    awaited = late(barrier)
+    held = [thread for thread in awaited if _waits_elsewhere(thread, barrier)]
     if held:
         return HELD, {"who": str(held[0]), "place": str(held[0].place() or "")}
-    if late and all(thread.exited for thread in late):
-        return EXITED, {"who": _names(late)}
+    if awaited and all(thread.exited for thread in awaited):
+        return EXITED, {"who": _names(awaited)}
     if barrier.arrived_by:
         return SOME, {"who": _names(barrier.arrived_by)}
     return (PROMISED if barrier.promised else NOBODY), {}

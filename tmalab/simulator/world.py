@@ -108,6 +108,10 @@ class World:
         """The same towards the host and other GPUs."""
         current_thread().fences.acq_rel("gpu")
 
+    def nanosleep(self, ns: int) -> None:
+        """Let others run; how long is not simulated, and a wait is none."""
+        current_thread().give_way()
+
     def grid(self, ndim: int) -> int | tuple[int, ...]:
         """The thread's place in the whole grid: an int, or a tuple of ndim of them."""
         thread, block, size = self.names["threadIdx"], self.names["blockIdx"], self.blockDim

@@ -6,9 +6,9 @@ import pytest
 
 from tests.mutants.mutant import mutated, source_of
 from tests.mutants.right import CASES
-from tests.tmalab.simulator import unusual_barriers, unusual_copies
+from tests.tmalab.simulator import unusual_barriers, unusual_copies, unusual_pipelines, unusual_products
 
-UNUSUAL = {**unusual_barriers.CASES, **unusual_copies.CASES}
+UNUSUAL = unusual_barriers.CASES | unusual_copies.CASES | unusual_pipelines.CASES | unusual_products.CASES
 SEEDS = (0, 1)  # copies land late, at once
 
 INDENT = " " * 12
@@ -19,6 +19,12 @@ PART = "ptx.mbarrier_expect_tx(bars[2 * s], TILE // 4)\n"
 WROTE = "    ptx.cp_async_bulk_wait_group(0)\n"
 MEET = "    ptx.barrier_cluster_arrive()\n"
 READ = "ptx.cp_async_bulk_wait_group_read(1)"
+FENCE = "        ptx.fence_proxy_async_shared_cta()\n"
+POLLS = (
+    f"{INDENT}while not ptx.mbarrier_test_wait_parity(full, k & 1):\n{INDENT}    cuda.nanosleep(ns)\n"
+    f"{INDENT}    ns = min(2 * ns, 320)\n"
+)
+WAIT = f"{INDENT}while not ptx.mbarrier_try_wait(empty[s], state):\n{INDENT}    pass\n"
 
 # A right kernel, what stands in it, what stands there instead, and what is as right.
 AS_RIGHT = [
@@ -27,6 +33,13 @@ AS_RIGHT = [
     ("in_order", "wait_group_read(0)\n        cuda.syncwarp()\n", "wait_group_read(0)\n"),  # all 32 arrive
     ("edited_aside", "x[2 * ROWS :])\n        cuda.syncwarp()\n", "x[2 * ROWS :])\n"),  # its own thread releases it
     ("stored_for_peer", "barrier_cluster_wait()\n", "barrier_cluster_wait()\n    ptx.barrier_cluster_arrive()\n"),
+    (
+        "grouped",
+        "fenceproxy(scratch[s], mine)\n            cuda.syncwarp()\n",
+        "fenceproxy(scratch[s], mine)\n",
+    ),  # is one
+    ("acquired_for_all", "    if tid == 32:\n", "    if tid == 0:\n"),
+    ("in_place", f"{FENCE}        cuda.syncthreads()\n", f"        cuda.syncthreads()\n{FENCE}"),  # by the issuer too
     (
         "counted_arrivals",  # the write is told by the arrive behind it
         PUT + INDENT + COUNT[0],
@@ -94,7 +107,40 @@ WRONG = [
         MEET + WROTE,
         "store-not-waited",
     ),
+    ("push_to_leader", "arrive_cluster_cluster_scope(free", "arrive_cluster(free", "scope-too-narrow"),
+    ("push_to_leader", "try_wait_parity_cluster_scope(free", "try_wait_parity(free", "scope-too-narrow"),
+    ("push_to_leader", "inbox[rank], 0, mine", "inbox[1], 0, mine", "overwrite-in-use"),
+    ("push_to_leader", "if 0 < tid < 4:", "if 0 < tid < 3:", "missing-arrival"),
+    ("cutlass_epilogue", "wait_group_read(1)", "wait_group_read(2)", "store-source-reuse"),
+    ("polled_with_sleep", POLLS, f"{INDENT}cuda.nanosleep(1000)\n", "read-before-wait"),
+    ("grouped", "acquire(scratch[s])", "acquire(scratch[s ^ 1])", "map-not-acquired"),
+    (
+        "grouped",
+        "            cuda.syncwarp()\n            ptx.tensormap_cp",
+        "            ptx.tensormap_cp",
+        "data-race",
+    ),
+    ("grouped", f"{INDENT}ptx.mbarrier_wait_parity(empty[s], k // 2 % 2 ^ 1)\n", "", "map-edited"),
+    ("ping_pong_groups", "arrive(2 - group, 256)", "arrive(1 + group, 256)", "barrier-mismatch"),
+    ("ping_pong_groups", "        ptx.mbarrier_wait_parity(once, 0)\n", "", "read-before-wait"),
+    ("top_first", "    ptx.wgmma_commit_group()\n    for", "    for", "wgmma-registers"),
+    ("top_first", "    keep(top, c, tid, 0)\n", "    keep(bottom, c, tid, 0)\n", "wgmma-registers"),
+    ("staged_by_states", "k + 2 < tiles:", "k + 1 < tiles:", "exit-in-flight"),
+    ("acquired_for_all", "acquire_sys(maps[0])", "acquire(maps[0])", "map-not-acquired"),
+    ("in_place", "wait_group_read(1)", "wait_group_read(2)", "overwrite-in-use"),
+    ("in_place", "n = k + S - 1", "n = k + S", "overwrite-in-use"),
+    ("histogram_to_peer", "cuda.atomic.add(bins, x[rank, i], 1)", "bins[x[rank, i]] += 1", "data-race"),
+    ("handed_on_by_bits", "ring[s, r * 8], tensor_map", "ring[s, r * 4], tensor_map", "overwrite-in-use"),
 ]
+# What of several hazards says most of the mistake, and is told first.
+FIRST = [
+    ("staged_by_states", WAIT, "", {"over-arrival"}, {"wrong-parity"}),  # a missing wait; no waiter has a wrong parity
+    ("push_to_leader", "if 0 < tid < 4:", "if 0 < tid < 3:", {"missing-arrival"}, {"too-many-bytes"}),
+    ("polled_with_sleep", POLLS, "", {"over-arrival", "read-before-wait"}, {"wrong-parity"}),
+    ("push_to_leader", "        ptx.fence_mbarrier_init()\n    ptx.barrier_cluster_arrive()",
+     "    ptx.barrier_cluster_arrive_relaxed()", {"init-not-visible"}, set()),
+    ("in_place", "            ptx.cp_async_bulk_commit_group()\n", "", {"store-not-committed"}, set()),
+]  # fmt: skip
 
 
 def edited(name, old, new):
@@ -132,6 +178,14 @@ def test_a_mistake_in_it_is_reported(name, old, new, hazard):
 def test_a_mistake_in_it_is_reported_in_every_order(name, old, new, hazard):
     for seed in range(10):
         assert hazard in {found.name for found in edited(name, old, new).run(seed).hazards}, seed
+
+
+@pytest.mark.parametrize(("name", "old", "new", "first", "never"), FIRST)
+def test_what_says_most_is_told_first_and_what_only_follows_is_not_blamed(name, old, new, first, never):
+    for seed in SEEDS:
+        found = [hazard.name for hazard in edited(name, old, new).run(seed).hazards]
+        assert found[0] in first, found
+        assert not never & set(found), found
 
 
 def test_an_arrive_that_must_not_complete_the_phase_is_told_so():
