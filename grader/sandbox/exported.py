@@ -204,7 +204,8 @@ def _kernel_source(given: dict) -> KernelSource:
     """A kernel's source, every part of the type that it must have."""
     if set(given) != {field.name for field in fields(KernelSource)}:
         raise Untrue("a kernel's fields")
-    names, texts = [given["name"], *given["parameters"]], []
+    names = [given["name"], *given["parameters"]]
+    texts: list[object] = []
     for table in ("functions", "files", "helpers", "modules", "constants"):
         if type(given[table]) is not dict:
             raise Untrue(table)

@@ -6,8 +6,6 @@ kernels can run there from inside of these walls.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import cuda
 
