@@ -73,9 +73,9 @@ def stripped(source_text: str) -> ast.Module:
         module = ast.parse(source_text)
     except SyntaxError:  # a lambda's text is the line that it stands in
         raise NoSource(text("source.no-def")) from None
-    definition = module.body[0]
-    if not isinstance(definition, ast.FunctionDef):
+    if len(module.body) != 1 or not isinstance(module.body[0], ast.FunctionDef):  # what stands beside it would be run
         raise NoSource(text("source.no-def"))
+    definition = module.body[0]
     arguments = definition.args
     if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.posonlyargs:
         raise NoSource(text("source.plain-parameters", name=definition.name))

@@ -24,6 +24,8 @@ LARGEST = 1 << 20  # bytes of an array
 DEEPEST = 6
 BATCH = 64  # calls of a function
 BITS = 256  # of a whole number
+LONGEST_NAME = 200  # characters of a kernel's names, and of those of its files
+MOST_PARAMETERS = 64
 MAP_FIELDS: tuple[str, ...] = (
     "data_type",
     "global_address",
@@ -167,6 +169,11 @@ def printable(words: str, longest: int) -> str:
     return "".join(sign if sign.isprintable() else "?" for sign in words[:longest])
 
 
+def printable_lines(words: str, longest: int) -> str:
+    """The same for words of several lines, such as a report of a hazard."""
+    return "\n".join(printable(line, longest) for line in words[:longest].split("\n"))
+
+
 def _named(name: object, kind: type, *arguments: Any) -> Any:
     """An object of a type that has the name of the learner's, so that messages say that name."""
     plain = name if type(name) is str and name.isidentifier() and len(name) <= 80 else "object"
@@ -197,16 +204,26 @@ def _kernel_source(given: dict) -> KernelSource:
     """A kernel's source, every part of the type that it must have."""
     if set(given) != {field.name for field in fields(KernelSource)}:
         raise Untrue("a kernel's fields")
-    texts = [given["name"], *given["parameters"]]
-    for table in ("functions", "files", "helpers", "modules"):
+    names = [given["name"], *given["parameters"]]
+    texts: list[object] = []
+    for table in ("functions", "files", "helpers", "modules", "constants"):
         if type(given[table]) is not dict:
             raise Untrue(table)
-        texts += [*given[table], *given[table].values()]
+        names += given[table]
+        texts += given[table].values() if table != "constants" else ()
     if not all(type(each) is str for each in texts) or not all(map(_is_number, given["constants"].values())):
         raise Untrue("a kernel's text")
+    if len(given["parameters"]) > MOST_PARAMETERS or not all(map(_is_name, names)):
+        raise Untrue("a kernel's names")
     if given["name"] not in given["functions"] or set(given["functions"]) != set(given["files"]):
         raise Untrue("a kernel's functions")
-    return KernelSource(**given)
+    files = {name: printable(file, LONGEST_NAME) for name, file in given["files"].items()}
+    return KernelSource(**{**given, "files": files})
+
+
+def _is_name(value: object) -> bool:
+    """Whether it is a name that a learner may give: those are repeated in messages, and put into a namespace."""
+    return type(value) is str and value.isidentifier() and len(value) <= LONGEST_NAME and not value.startswith("__")
 
 
 def _is_number(value: object) -> bool:

@@ -1,14 +1,16 @@
-"""A kernel that the warm process compiles and runs once, so that tasks find all that kernels need loaded already."""
+"""A kernel that is run once before any of a learner's.
+
+The warm process compiles and runs it, so that tasks find all that kernels need loaded already. On a GPU it shows that
+kernels can run there from inside of these walls.
+"""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 from numba import cuda
 
-from grader.alone import Shape, compile_alone, run_alone
-from grader.source import take_source
+from grader.alone import Argument, Shape, compile_alone, run_alone
+from grader.source import KernelSource, take_source
 from tmalab import Swizzle, TensorMap, kernel, ptx
 
 ROWS, COLS = 4, 64
@@ -34,8 +36,26 @@ def rehearsal(tensor_map, x, y, out):
 
 def rehearse() -> None:
     """Compile and run it."""
-    source = take_source(rehearsal)
-    tensor_map = TensorMap.from_array(np.zeros((8, 128), np.float16), (ROWS, COLS), swizzle=Swizzle.B128)
-    arguments: list[Any] = [tensor_map, 0, 0, np.zeros((ROWS, COLS), np.float16)]
+    source, arguments = _launch()
     compile_alone(source, arguments)
     run_alone(source, arguments, Shape(32))
+
+
+def why_not_on_gpu() -> str:
+    """Why it can't run on this computer's GPU, in a sentence; empty where it can."""
+    from tmalab.gpu.device import why_no_gpu
+
+    missing = why_no_gpu()
+    if missing:
+        return missing
+    source, arguments = _launch()
+    try:
+        outcome = run_alone(source, arguments, Shape(32), on="gpu")
+    except Exception as error:  # whatever the driver or the compiler says: it is told, and the next level is tried
+        return f"{type(error).__name__}: {error}"[:300]
+    return outcome.stopped[1] if outcome.stopped else ""
+
+
+def _launch() -> tuple[KernelSource, list[Argument]]:
+    tensor_map = TensorMap.from_array(np.zeros((8, 128), np.float16), (ROWS, COLS), swizzle=Swizzle.B128)
+    return take_source(rehearsal), [tensor_map, 0, 0, np.zeros((ROWS, COLS), np.float16)]

@@ -11,7 +11,7 @@ import numpy as np
 
 from grader.alone import PATIENCE, Argument, Compilation, Outcome, Shape, arrays_in
 from grader.limits import Failed
-from grader.sandbox.exported import Remote
+from grader.sandbox.exported import Remote, printable, printable_lines
 from grader.sandbox.host import Sandbox
 from grader.sandbox.limits import Limits
 from grader.source import KernelSource, NoSource
@@ -50,7 +50,7 @@ class InSandbox:
         checked, error, counts = (_of(record, name, kind) for name, kind in COMPILATION.items())
         if not all(type(name) is str and type(count) is int for name, count in counts.items()):
             raise _malformed()
-        return Compilation(checked, error[:LONGEST], counts)
+        return Compilation(checked, printable_lines(error, LONGEST), counts)
 
     def run(
         self,
@@ -139,8 +139,9 @@ def _outcome(record: Any, arguments: Sequence[Argument]) -> Outcome:
     stopped = record.get("stopped")
     if not same or not all(map(_is_pair, [*hazards, *([stopped] if stopped is not None else [])])):
         raise _malformed()
-    told = [(name, message[:LONGEST]) for name, message in hazards]
-    return Outcome(arrays, ok, told, stopped, copied, *counted)
+    told = [(printable(name, LONGEST), printable_lines(message, LONGEST)) for name, message in hazards]
+    why = (printable(stopped[0], LONGEST), printable_lines(stopped[1], LONGEST)) if stopped else None
+    return Outcome(arrays, ok, told, why, copied, *counted)
 
 
 def _none(arguments: Sequence[Argument], failed: Failed) -> Outcome:

@@ -63,17 +63,17 @@ def serve(connection: socket.socket, limits: Limits) -> None:
 
 
 def _compile(connection: socket.socket, limits: Limits, source: Mapping[str, Any], arguments: list) -> None:
-    from grader.alone import compile_alone
+    from grader.alone import Compilation, compile_alone
     from grader.language import NotTheLanguage, check
-    from grader.source import KernelSource
+    from grader.source import KernelSource, NoSource
 
-    kernel = KernelSource(**source)
+    kernel, found = KernelSource(**source), Compilation(checked=True)
     try:
         found = compile_alone(kernel, arguments)
         error = found.error
         if not error:
             check(kernel)
-    except NotTheLanguage as refused:
+    except (NotTheLanguage, NoSource) as refused:
         error = str(refused)
     wire.send(connection.sendall, {"checked": found.checked, "error": error, "counts": dict(found.counts)})
 
@@ -147,7 +147,7 @@ def _answers(connection: socket.socket, limits: Limits, **request: Any) -> None:
 
 
 def _about(connection: socket.socket, limits: Limits, gpu: bool = False) -> None:
-    """What this sandbox lets a task do, tried out, for the statement of its level; `gpu`: whether it sees one, too."""
+    """What this sandbox lets a task do, tried out, for the statement of its level; `gpu`: on one as well."""
     import os
 
     def tried(action: Callable[[], object]) -> bool:
@@ -167,9 +167,9 @@ def _about(connection: socket.socket, limits: Limits, gpu: bool = False) -> None
 
 
 def _why_no_gpu() -> str:
-    from tmalab.gpu.device import why_no_gpu
+    from grader.sandbox.rehearsal import why_not_on_gpu
 
-    return why_no_gpu() or ""
+    return why_not_on_gpu()
 
 
 TASKS: dict[str, Callable[..., None]] = {
