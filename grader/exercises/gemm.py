@@ -63,6 +63,9 @@ HUNT = Hunt("gemm.hunt", {"bug_a": "a", "bug_b": "e", "bug_c": "c", "bug_d": "d"
 GEMM_HINTS = KERNEL_HINTS | {
     "bytes": "gemm.kernel-bytes",
     "exchanged": "gemm.kernel-exchanged",
+    "a-twice": "gemm.kernel-operands",
+    "b-twice": "gemm.kernel-operands",
+    "turned": "gemm.kernel-place",
     "one-wgmma": "gemm.kernel-columns",
     "same-columns": "gemm.kernel-columns",
     "last-wgmma": "gemm.kernel-scale",

@@ -31,6 +31,14 @@ def mapped(matrix: np.ndarray) -> TensorMap:
     return TensorMap.from_array(bits, (64, BK), Swizzle.B128, DataType.BFLOAT16)
 
 
+def padded(matrix: np.ndarray) -> np.ndarray:
+    """The first tile of a matrix, as a load brings it: zeros where the matrix ends."""
+    tile = np.zeros((64, BK), np.float32)
+    rows, columns = matrix[:64, :BK].shape
+    tile[:rows, :columns] = matrix[:64, :BK]
+    return tile
+
+
 def multiply_cases(seed: int) -> Sequence[Case]:
     """multiply: whole tiles, other ones, and tiles that hang over the edges of A, B and K."""
     rng = np.random.default_rng([seed, 91])
@@ -47,6 +55,8 @@ def _one_tile(rng: np.random.Generator, m: int, n: int, k: int) -> Case:
         "last-wgmma": a[:, 48:] @ b[:, 48:].T,
         "same-columns": min(4, -(-k // 16)) * (a[:, :16] @ b[:, :16].T),
         "exchanged": b @ a.T if m == n else c,
+        "a-twice": (padded(a) @ padded(a).T)[:m, :n],
+        "b-twice": (padded(b) @ padded(b).T)[:m, :n],
     }
     return Case((mapped(a), mapped(b), c), expected, (0, 0), f"m = {m}, n = {n}, k = {k}", mistakes)
 
@@ -107,10 +117,12 @@ def _tiles(rng: np.random.Generator, m: int, n: int, k: int) -> Case:
     a, b = whole_numbers(rng, m, k), whole_numbers(rng, n, k)
     c, expected = np.full((m, n), UNWRITTEN, np.float32), a @ b.T
     columns, rows = -(-n // BN), -(-m // BM)
-    mistakes = {"not-written": c, "one-each": c.copy(), "summed-up": expected.copy()}
+    mistakes = {"not-written": c, "one-each": c.copy(), "summed-up": expected.copy(), "turned": c.copy()}
     sums: dict[int, np.ndarray] = {}
     for tile in range(columns * rows):
         at = tuple(slice(64 * place, 64 * place + 64) for place in divmod(tile, columns))
+        there = mistakes["turned"][at[::-1]]
+        there[...] = _part(expected[at], there.shape)
         cta = tile % CTAS
         if cta in sums:
             mistakes["summed-up"][at] += sums[cta]
@@ -119,3 +131,10 @@ def _tiles(rng: np.random.Generator, m: int, n: int, k: int) -> Case:
         sums[cta] = mistakes["summed-up"][at]
     arguments = mapped(a), mapped(b), columns, columns * rows, k, TensorMap.from_array(c, (BM, BN))
     return Case(arguments, expected, (0, 0), f"m = {m}, n = {n}, k = {k}", mistakes)
+
+
+def _part(tile: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """What a store of this tile leaves in a place of another shape: the tile has zeros where C ends."""
+    whole = np.zeros((64, 64), np.float32)
+    whole[: tile.shape[0], : tile.shape[1]] = tile
+    return whole[: shape[0], : shape[1]]

@@ -11,7 +11,7 @@ from grader.exercise import Exercise, Finding, wrong
 from grader.exercises.hunt_cases import TASKS
 from grader.judges.choices import judge_choices
 from grader.judges.mended import judge_mended
-from grader.judges.numbers import as_integer, as_list, judge_numbers, shown
+from grader.judges.numbers import as_list, as_whole, judge_numbers, shown
 from grader.texts import text
 
 
@@ -89,7 +89,7 @@ def judge_found(answer: object, group: str, seed: int) -> Sequence[Finding]:
     first = first_lines(group, seed)
     right_lines = {name: bug.lines[0] + first[name] - 1 for name, bug in bugs.items()}
     accepted = [
-        right_lines[name] if as_integer(line) in [right + first[name] - 1 for right in bug.lines] else line
+        right_lines[name] if as_whole(line) in [right + first[name] - 1 for right in bug.lines] else line
         for line, (name, bug) in zip(lines, bugs.items(), strict=True)
     ]
     return [

@@ -22,7 +22,7 @@ KERNEL_HINTS = dict.fromkeys(CATALOGUE, "hint.report") | {  # what has no hints 
     "wrong-parity": "hint.parity",
     "too-few-bytes": "hint.promise",
     "too-many-bytes": "hint.promise",
-    "expect-after-completion": "hint.promise",
+    "expect-after-completion": "mbarrier.promise-late",
     "missing-arrival": "hint.arrival",
     "over-arrival": "hint.one-thread",
     "multiple-issue": "hint.one-thread",

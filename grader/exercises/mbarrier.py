@@ -147,7 +147,6 @@ BARRIER_HINTS = KERNEL_HINTS | {
     "bytes": "mbarrier.pair-places",
     "too-few-bytes": "mbarrier.pair-sum",
     "too-many-bytes": "mbarrier.pair-sum",
-    "expect-after-completion": "mbarrier.promise-late",
     "first-again": "mbarrier.loop-turn",
     "one-behind": "mbarrier.loop-turn",
     "wrong-parity": "mbarrier.loop-turn",

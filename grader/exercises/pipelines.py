@@ -169,10 +169,13 @@ HUNT = Hunt("pipelines.hunt", {"bug_a": "c", "bug_b": "d", "bug_c": "a", "bug_d"
 
 PIPELINE_HINTS = KERNEL_HINTS | {
     "too-few-ahead": "pipelines.kernel-ahead",
+    "swapped": "pipelines.kernel-place",
+    "rows-for-tiles": "pipelines.kernel-place",
     "one-tile": "pipelines.kernel-tiles",
     "last-missing": "pipelines.kernel-tiles",
     "first-round": "pipelines.kernel-tiles",
     "bytes": "pipelines.kernel-bytes",
+    "read-before-wait": "pipelines.kernel-early",
     "overwrite-in-use": "pipelines.kernel-empty",
     "phase-alias": "pipelines.kernel-empty",
     "wrong-parity": "pipelines.kernel-parity",

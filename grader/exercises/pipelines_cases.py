@@ -25,8 +25,11 @@ def tile_case(rng: np.random.Generator, tiles: int) -> Case:
     tensor = rng.integers(1, 1000, (ROWS * tiles, COLS)).astype(np.float32)
     out = np.full(COLS, -1, np.float32)
     expected = tensor.sum(0, dtype=np.float32)
+    further = np.pad(tensor, ((0, ROWS), (0, ROWS * tiles)))  # what lies past the edges: zeros
     mistakes = {
         "not-written": out,
+        "swapped": sum(further[:ROWS, ROWS * k :][:, :COLS].sum(0, dtype=np.float32) for k in range(tiles)),
+        "rows-for-tiles": sum(further[k : k + ROWS, :COLS].sum(0, dtype=np.float32) for k in range(tiles)),
         "one-tile": tiles * tensor[:ROWS].sum(0, dtype=np.float32),
         "last-missing": tensor[:-ROWS].sum(0, dtype=np.float32),
         "first-round": tensor[: STAGES * ROWS].sum(0, dtype=np.float32) if tiles > STAGES else out - 1,

@@ -15,7 +15,7 @@ from typing import Any
 
 from grader import runner
 from grader.exercise import Finding, right, wrong
-from grader.judges.numbers import as_integer, shown
+from grader.judges.numbers import as_whole, shown
 from grader.limits import FromSandbox, Raised, TookTooLong, call_within
 from grader.sandbox.exported import Remote
 from grader.texts import text
@@ -86,7 +86,7 @@ def _judge_table(function: Callable[..., object], table: Table, seconds: float) 
         key = "function.raises" if line else "function.not-callable"
         message = text(key, call=_call_text(current), error=_one_line(raised.error), line=line)
         return wrong(table.part, table.points, message, "raises"), []
-    return _compare(table, seen), [as_integer(value) for value in seen]
+    return _compare(table, seen), [as_whole(value) for value in seen]
 
 
 def _call(function: Callable[..., object], arguments: Arguments, begins: Callable[[Arguments], None]) -> object:
@@ -95,7 +95,7 @@ def _call(function: Callable[..., object], arguments: Arguments, begins: Callabl
 
 
 def _compare(table: Table, seen: list[object]) -> Finding:
-    values = [as_integer(value) for value in seen]
+    values = [as_whole(value) for value in seen]
     pairs = zip(values, table.expected.values(), strict=True)
     misses = [i for i, (value, wanted) in enumerate(pairs) if value != wanted]
     if not misses:

@@ -36,7 +36,7 @@ def judge_numbers(
     given = as_list(answer, expected)
     if isinstance(given, str):
         return wrong(part, points, given, "form")
-    whole = [as_integer(_without_fraction(value)) for value in given]
+    whole = [as_whole(value) for value in given]
     hits = [seen == wanted for seen, wanted in zip(whole, expected.values(), strict=True)]
     if all(hits):
         return right(part, points, text("numbers.all-right", count=len(hits)))
@@ -65,9 +65,10 @@ def as_integer(value: object) -> int | None:
         return None
 
 
-def _without_fraction(value: object) -> object:
-    """A float that is whole, 1024.0, as the integer that was meant: a count may come out of a division."""
-    return int(value) if type(value) in (float, np.float64) and value.is_integer() else value  # type: ignore[attr-defined, call-overload]
+def as_whole(value: object) -> int | None:
+    """The same, and of a float that is whole, 1024.0, that integer: a count may come out of a division."""
+    whole = type(value) in (float, np.float64, np.float32) and value.is_integer()  # type: ignore[attr-defined]
+    return as_integer(int(value) if whole else value)  # type: ignore[call-overload]
 
 
 def shown(value: object) -> str:
@@ -97,7 +98,7 @@ def as_list(answer: object, expected: Mapping[str, object]) -> list[object] | st
 def _miss(label: str, value: object) -> str:
     if value is None:
         return text("numbers.open", label=label)
-    key = "numbers.miss" if as_integer(_without_fraction(value)) is not None else "numbers.not-whole"
+    key = "numbers.miss" if as_whole(value) is not None else "numbers.not-whole"
     return text(key, label=label, value=shown(value))
 
 

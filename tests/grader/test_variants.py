@@ -11,12 +11,14 @@ from unittest.mock import patch
 
 import pytest
 
-from grader import checking, exercises
+from grader import checking, exercises, recorded_variants
 from grader.judges.kernels import KernelJudge
 from grader.percent import parse
+from grader.recorded_variants import digest
 from grader.slices import Cell, needed
 from grader.variants import VARIANTS, variant_of
 from tests.lessons import COURSE, LESSONS
+from tests.variants import kernel_tasks, on
 
 ANSWERED = [each for each in exercises.all_exercises() if not isinstance(each.judge, KernelJudge)]
 FUNCTIONS = (
@@ -95,3 +97,26 @@ def test_a_function_is_tried_on_other_numbers_in_another_class(id):
     for seed in CLASSES:
         assert points(exercise, right, seed) == exercise.points
         assert points(exercise, lambda *arguments: known.get(arguments, -1), seed) < exercise.points
+
+
+@pytest.mark.parametrize("part", [0, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", kernel_tasks())
+def test_a_kernel_is_tried_on_other_inputs_in_every_class_all_of_which_an_h200_has_seen(name, part):
+    variants = range(VARIANTS) if part else range(0, VARIANTS, 10)
+    recorded, seen = recorded_variants.read()["tasks"][name], set()
+    for variant in variants:
+        public, *hidden = kernel_tasks()[name].cases(variant)
+        for case in (public, *hidden):
+            assert recorded[digest(case.arguments)] == digest([case.expected]), (variant, case.name)
+        seen.add(tuple(digest(case.arguments) for case in hidden))
+    assert len(seen) == len(variants)
+
+
+SOME = ("copy-2d.rim", "maps.rows", "hunt.mend-rings/rings_3", "hunt.mend-stores/stores_4")
+
+
+@pytest.mark.parametrize("name", [pytest.param(x, marks=[] if x in SOME else pytest.mark.slow) for x in kernel_tasks()])
+def test_a_right_kernel_leaves_in_the_simulator_what_it_left_on_the_h200(name):
+    left, bad = on("simulator", name, 2)
+    assert bad == []
+    assert left.items() <= recorded_variants.read()["tasks"][name].items()

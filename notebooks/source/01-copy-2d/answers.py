@@ -34,6 +34,7 @@ FIELDS = {"data_type": 6, "global_dim": (128, 16), "global_strides": (256,), "bo
 
 # ---- physical_sector
 
+
 def sector_unchanged(row, sector, span):
     return sector
 
@@ -81,6 +82,7 @@ def sector_by_table(row, sector, span):
 
 
 # ---- copy_tile, wrong
+
 
 @kernel
 def tile_without_wait(tensor_map, x, y, out):
@@ -326,6 +328,7 @@ def tile_past_the_end(tensor_map, x, y, out):
 
 # ---- copy_tile, right
 
+
 @kernel
 def tile_with_helper(tensor_map, x, y, out):
     tile = cuda.shared.array((ROWS, COLS), np.float16, alignment=1024)
@@ -404,6 +407,7 @@ def tile_other_issuer(tensor_map, x, y, out):
 
 
 # ---- copy_rim, wrong
+
 
 @kernel
 def rim_at_the_corner(tensor_map, tile_row, tile_col, out):
@@ -509,6 +513,7 @@ def rim_without_wait(tensor_map, tile_row, tile_col, out):
 
 
 # ---- copy_rim, right
+
 
 @kernel
 def rim_row_by_row(tensor_map, tile_row, tile_col, out):

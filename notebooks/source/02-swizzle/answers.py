@@ -40,6 +40,7 @@ REASONS = ["d", "c", "c", "a", "b"]
 
 # ---- place
 
+
 def place_unchanged(base, row, sector, span):
     return base + row * span + sector * 16
 
@@ -83,6 +84,7 @@ def place_bit_by_bit(base, row, sector, span):
 
 # ---- widest
 
+
 def widest_that_takes_it(row_bytes):
     return 128 if row_bytes <= 128 else 0
 
@@ -113,6 +115,7 @@ def widest_by_its_lowest_bit(row_bytes):
 
 
 # ---- read_tile: the part before the reading is the same for all
+
 
 @device
 def arrive_of(tile, full, tensor_map, x, y, size):
@@ -226,6 +229,7 @@ def read_from_the_other_side(tensor_map, x, y, out):
 
 # ---- read_shifted
 
+
 @kernel
 def shifted_as_it_lies(tensor_map, x, y, first, out):
     buffer = cuda.shared.array((LINES, LINE), np.uint8, alignment=1024)
@@ -298,6 +302,7 @@ def shifted_a_row_for_each_warp(tensor_map, x, y, first, out):
 
 
 # ---- transpose_tile
+
 
 @kernel
 def transpose_as_it_lies(tensor_map, x, y, out):

@@ -49,6 +49,7 @@ def view_of(array):
 
 # ---- address_of
 
+
 def address_without_swizzle(row, column, rows):
     return (column // 64 * rows + row) * 128 + column % 64 * 2
 
@@ -91,6 +92,7 @@ def address_by_atoms(row, column, rows):
 
 
 # ---- kernels: the part before the reading is the same for most
+
 
 @device
 def load_slice(tile, full, tensor_map, x, y, z, size):
@@ -217,6 +219,7 @@ def rows_group_by_group(tensor_map, row, column, out):
 
 # ---- read_columns
 
+
 @kernel
 def columns_not_turned(tensor_map, row, column, out):
     tile = cuda.shared.array((2, ROWS, GROUP), np.float16, alignment=1024)
@@ -304,7 +307,11 @@ PAIRS = list(zip(WAYS, REASONS, strict=True))
 
 WRONG = {
     "grouping.view": [
-        Wrong(FIELDS | {"global_dim": (512, 32), "global_strides": (1024,), "box_dim": (128, 16)}, "fields", "3 dimensions"),
+        Wrong(
+            FIELDS | {"global_dim": (512, 32), "global_strides": (1024,), "box_dim": (128, 16)},
+            "fields",
+            "3 dimensions",
+        ),
         Wrong(FIELDS | {"global_dim": (8, 32, 64)}, "fields", "wrong order"),
         Wrong(FIELDS | {"global_strides": (128, 1024)}, "fields", "right numbers in the wrong order"),
         Wrong(FIELDS | {"global_strides": (512, 64)}, "fields", "distance between neighbouring rows, in bytes"),

@@ -34,6 +34,7 @@ PHASES = [(1, "d"), (1, "a"), (1, "b"), (1, "c"), (1, "c")]  # mbarrier.phases, 
 
 # ---- machine
 
+
 def machine_of_arrivals(count, *events):
     return events.count(0) // count
 
@@ -106,6 +107,7 @@ def machine_by_cutting(count, *events):
 
 
 # ---- load_pair
+
 
 @device
 def begin(full):
@@ -285,6 +287,7 @@ def pair_in_two_promises(tensor_map, x, y, out):
 
 # ---- parity
 
+
 def parity_of_the_tile(tile, stages, producer):
     return tile % 2 ^ producer
 
@@ -322,6 +325,7 @@ def parity_by_a_barrier(tile, stages, producer):
 
 
 # ---- copy_pairs
+
 
 @device
 def ask_for_pair(left, right, tensor_map, x, y, bar):
@@ -474,6 +478,7 @@ def loop_by_state(tensor_map, x, steps, out):
 
 
 # ---- copy_ring
+
 
 @device
 def ring_begins(full, empty, arrivals):

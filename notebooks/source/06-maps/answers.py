@@ -688,7 +688,9 @@ WRONG = {
         Wrong(MENDED | {"padded": described(DataType.FLOAT16, (104, 64), (208,), (64, 8))}, "maps", "covers 13,312"),
         Wrong(MENDED | {"long": described(DataType.UINT8, (4096, 64), (4096,), (256, 8))}, "maps", "delivers 2,048"),
         Wrong(
-            MENDED | {"steps": described(DataType.FLOAT32, (64, 16), (256,), (64, 8))}, "maps", "steps: a copy at the origin"
+            MENDED | {"steps": described(DataType.FLOAT32, (64, 16), (256,), (64, 8))},
+            "maps",
+            "steps: a copy at the origin",
         ),
         Wrong(
             MENDED | {"flipped": described(DataType.FLOAT16, (64, 1024), (128,), (64, 8))}, "maps", "flipped: a copy"

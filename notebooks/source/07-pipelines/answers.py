@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import cuda
 
+from tests.lessons import cells_of, edited
 from tmalab import kernel, ptx
 
 ROWS, COLS, STAGES = 4, 64, 4
@@ -28,6 +29,7 @@ class Wrong(NamedTuple):
 
 CTAS = [2, 2, 2, 2, 1, 1]
 PREDICTED = [(4, "a"), (3, "b"), (2, "c")]
+AHEAD = cells_of("07-pipelines", "pipelines", "setup", "ahead-answer")["sum_ahead"]
 CULPRITS = {"bug_a": "c", "bug_b": "d", "bug_c": "a", "bug_d": "e"}
 
 
@@ -63,6 +65,14 @@ def all_times(tiles, stages, latency, compute):
 
 def by_free_times(tiles, stages, latency, compute):
     free, now = [0] * stages, 0
+    for tile in range(tiles):
+        now = max(now, free[tile % stages] + latency) + compute
+        free[tile % stages] = now
+    return now
+
+
+def in_numpy(tiles, stages, latency, compute):
+    free, now = np.zeros(stages), 0.0
     for tile in range(tiles):
         now = max(now, free[tile % stages] + latency) + compute
         free[tile % stages] = now
@@ -345,6 +355,15 @@ def ahead_by_a_count(tensor_map, tiles, out):
 
 
 # ---- sum_ring
+
+
+ahead_of_rows = edited(AHEAD, ("k * ROWS", "k"), ("(k + STAGES) * ROWS", "k + STAGES"), name="ahead_of_rows")
+ahead_along_x = edited(
+    AHEAD, ("0, k * ROWS", "k * ROWS, 0"), ("0, (k + STAGES) * ROWS", "(k + STAGES) * ROWS, 0"), name="ahead_along_x"
+)
+READS = "        for row in range(ROWS):\n            total += ring[s, row, thread]\n"
+ISSUED = "(k + STAGES) * ROWS, full[s])\n"
+ahead_before_it_is_read = edited(AHEAD, (READS, ""), (ISSUED, ISSUED + READS), name="ahead_before_it_is_read")
 
 
 @kernel
@@ -641,6 +660,9 @@ WRONG = {
         Wrong(ahead_by_two, "ahead", "at most 2 of 4"),
         Wrong(ahead_with_a_parity_for_each_tile, "order", "wrong-parity"),
         Wrong(ahead_of_tiles_that_are_not_there, "order", "exit-in-flight"),
+        Wrong(ahead_of_rows, "bytes", "bytes right for 10 tiles"),
+        Wrong(ahead_along_x, "bytes", "bytes right for 10 tiles"),
+        Wrong(ahead_before_it_is_read, "order", "read-before-wait"),
     ],
     "pipelines.ring": [
         Wrong(ring_that_waits_for_nobody, "order", "overwrite-in-use"),
@@ -674,7 +696,7 @@ WRONG = {
 }
 
 RIGHT = {
-    "pipelines.finish": [by_free_times, by_recursion],
+    "pipelines.finish": [by_free_times, by_recursion, in_numpy],
     "pipelines.depth": [needed_by_trying, needed_in_float],
     "pipelines.ahead": [ahead_by_the_last_thread, ahead_by_a_count],
     "pipelines.ring": [ring_of_lanes, ring_of_the_last_thread],

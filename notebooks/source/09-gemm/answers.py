@@ -101,6 +101,10 @@ tile_of_64_bytes = edited(MULTIPLY, (OF_A, OF_A.replace("B128", "B64")), name="t
 tile_of_16_columns = edited(MULTIPLY, ("range(BK // 16)", "range(1)"), name="tile_of_16_columns")
 tile_that_stands_still = edited(MULTIPLY, ("i * NEXT_K", "i * 0"), name="tile_that_stands_still")
 tile_exchanged = edited(MULTIPLY, (MOVED, "desc_b + i * 2, desc_a + i * 2, 1"), name="tile_exchanged")
+tile_of_a_twice = edited(MULTIPLY, ("b_map, 0, 0", "a_map, 0, 0"), name="tile_of_a_twice")
+tile_that_begins_with_nothing = edited(
+    MULTIPLY, ("i * NEXT_K, 1)", "i * NEXT_K, i)"), name="tile_that_begins_with_nothing"
+)
 tile_of_a_alone = edited(MULTIPLY, ("STAGE_BYTES", "STAGE_BYTES // 2"), name="tile_of_a_alone")
 tile_that_replaces = edited(MULTIPLY, ("i * NEXT_K, 1)", "i * NEXT_K, 0)"), name="tile_that_replaces")
 tile_with_new_descriptors = edited(
@@ -257,6 +261,11 @@ DRAINED = "wait_group(0)\n            if thread == 0:\n                ptx.mbarr
 ZEROED = "            acc = ptx.wgmma_zero_64()\n"
 tiles_unshown = edited(PERSISTENT, (SHOWN, ""), name="tiles_unshown")
 tiles_written_too_early = edited(PERSISTENT, (READ, ""), name="tiles_written_too_early")
+tiles_stored_elsewhere = edited(
+    PERSISTENT,
+    ("tile % columns * BN, tile // columns * BM, out", "tile // columns * BM, tile % columns * BN, out"),
+    name="tiles_stored_elsewhere",
+)
 tiles_one_for_each = edited(
     PERSISTENT, (NEXT_TILES, "range(cuda.blockIdx.x, cuda.blockIdx.x + 1)"), name="tiles_one_for_each"
 )
@@ -339,6 +348,7 @@ WRONG = {
         Wrong(tile_that_replaces, "bytes", "bytes right"),
         Wrong(tile_of_a_alone, "order", "too-few-bytes"),
         Wrong(tile_with_one_group_left, "order", "wgmma-registers"),
+        Wrong(tile_of_a_twice, "bytes", "bytes right"),
     ],
     "gemm.one-stage": [
         Wrong(stage_loaded_while_it_is_read, "order", "overwrite-in-use"),
@@ -380,6 +390,7 @@ WRONG = {
         Wrong(tiles_summed_up, "bytes", "bytes right"),
         Wrong(tiles_written_too_early, "order", "store-source-reuse"),
         Wrong(tiles_one_for_each, "bytes", "bytes right"),
+        Wrong(tiles_stored_elsewhere, "bytes", "bytes right"),
         Wrong(tiles_keeping_a_stage, "order", "missing-arrival"),
         Wrong(tiles_that_end_too_early, "order", "exit-in-flight"),
         Wrong(tiles_that_begin_anew, "order", "over-arrival"),
@@ -403,7 +414,7 @@ WRONG = {
 RIGHT = {
     "gemm.descriptor": [by_fields, in_numpy, with_a_leading_offset_of_1],
     "gemm.steps": [np.array(STEPS), tuple(STEPS)],
-    "gemm.multiply": [tile_with_new_descriptors, tile_in_two_groups],
+    "gemm.multiply": [tile_with_new_descriptors, tile_in_two_groups, tile_that_begins_with_nothing],
     "gemm.one-stage": [stage_with_a_parity, stage_fenced_before_the_loop],
     "gemm.tiles": [np.array(MIB), tuple(float(right) for right in MIB)],
     "gemm.ahead": [ahead_by_counting, ahead_by_another_warp, ahead_in_four_groups],

@@ -126,7 +126,8 @@ def find(group: str) -> list[Wrong]:
 
 
 WRONG = {f"hunt.find-{group}": find(group) for group in GROUPS} | {
-    f"hunt.mend-{group}": [only(group, name) for name in FOUND[group] if name in NOT_MENDED] + [Wrong(5, "kernels", "5")]
+    f"hunt.mend-{group}": [only(group, name) for name in FOUND[group] if name in NOT_MENDED]
+    + [Wrong(5, "kernels", "5")]
     for group in GROUPS
 }
 RIGHT: dict[str, list] = {
