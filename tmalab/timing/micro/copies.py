@@ -217,6 +217,55 @@ def store_ring(out, turns, start, tensor_map, limit):
             out[0] = ptx.clock64() - begin
 
 
+@kernel
+def copy_ring(out, turns, start, source, target, limit):
+    """Loads of 16 KiB, 12 of them in flight, and beside them stores of as much, four of them in flight."""
+    tiles = cuda.shared.array((RING_STAGES, RING_ROWS, COLUMNS), np.uint16, alignment=1024)
+    stored = cuda.shared.array((RING_ROWS, COLUMNS), np.uint16, alignment=1024)
+    bar = ptx.mbarrier_array(RING_STAGES)
+    once = ptx.mbarrier_array(1)
+    if cuda.threadIdx.x == 0:
+        rows = cuda.gridDim.x * RING_ROWS
+        first = start + cuda.blockIdx.x * RING_ROWS
+        fill(stored, source, first, RING_ROWS * COLUMNS * 2, once[0])
+        for stage in range(RING_STAGES):
+            ptx.mbarrier_init(bar[stage], 1)
+        ptx.fence_mbarrier_init()
+        row = first
+        begin = ptx.clock64()
+        for stage in range(RING_STAGES):
+            ptx.mbarrier_arrive_expect_tx(bar[stage], RING_ROWS * COLUMNS * 2)
+            ptx.cp_async_bulk_tensor_2d(tiles[stage], source, 0, row, bar[stage])
+            row += rows
+            if row >= limit:
+                row = first
+        stage = 0
+        parity = 0
+        for _ in range(turns):
+            ptx.mbarrier_wait_parity(bar[stage], parity)
+            ptx.cp_async_bulk_tensor_2d_store(target, 0, row, stored)
+            ptx.cp_async_bulk_commit_group()
+            ptx.mbarrier_arrive_expect_tx(bar[stage], RING_ROWS * COLUMNS * 2)
+            ptx.cp_async_bulk_tensor_2d(tiles[stage], source, 0, row, bar[stage])
+            ptx.cp_async_bulk_wait_group_read(3)
+            row += rows
+            if row >= limit:
+                row = first
+            stage += 1
+            if stage == RING_STAGES:
+                stage = 0
+                parity ^= 1
+        for _ in range(RING_STAGES):
+            ptx.mbarrier_wait_parity(bar[stage], parity)
+            stage += 1
+            if stage == RING_STAGES:
+                stage = 0
+                parity ^= 1
+        ptx.cp_async_bulk_wait_group(0)
+        if cuda.blockIdx.x == 0:
+            out[0] = ptx.clock64() - begin
+
+
 def _tensor(rows: int):
     """How to make a tensor of rows of 128 bytes, with a map whose box has so many of them."""
 
@@ -237,6 +286,10 @@ def _own_tiles(memory: int) -> tuple[TensorMap, int, int]:
 
 def _common_tiles(memory: int) -> tuple[TensorMap, int, int]:
     return *_tiles(memory), WIDE
+
+
+def _both_tiles(memory: int) -> tuple[TensorMap, TensorMap, int]:
+    return *_tensor(RING_ROWS)(memory // 2), *_tiles(memory // 2)
 
 
 _SIZES = [(rows, f"{rows * COLUMNS * 2 // 1024}k") for rows in LATENCY_ROWS]
@@ -264,5 +317,7 @@ COPIES = (
     ),
     Benchmark("store_ring", store_ring, 512, data=_tiles, memory=1 << 24),
     Benchmark("store_ring_l2", store_ring, 256, EVENT, grid=0, data=_tiles, memory=1 << 24),
+    Benchmark("copy_ring_l2", copy_ring, 256, EVENT, grid=0, data=_both_tiles, memory=1 << 24),
+    Benchmark("copy_ring_device", copy_ring, 400, EVENT, grid=0, data=_both_tiles, memory=1 << 31),
     Benchmark("store_ring_device", store_ring, 400, EVENT, grid=0, data=_tiles, memory=1 << 31),
 )
