@@ -150,11 +150,11 @@ def _start(connection: int, limits: Limits, namespaced: bool, crowd: int) -> Tas
         with contextlib.suppress(BaseException):
             if namespaced:
                 confine.own_namespaces()
-                first = os.fork()
-                if first:
-                    os.write(writing, PID.pack(first))
+                begun = os.fork()
+                if begun:
+                    os.write(writing, PID.pack(begun))
                     os.close(writing)
-                    os._exit(_told(os.waitstatus_to_exitcode(os.waitpid(first, 0)[1])))
+                    os._exit(_told(os.waitstatus_to_exitcode(os.waitpid(begun, 0)[1])))
             else:
                 os.write(writing, PID.pack(os.getpid()))
             _become_task(connection, writing, limits, namespaced, crowd)
