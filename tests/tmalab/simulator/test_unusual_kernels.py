@@ -164,7 +164,8 @@ def test_an_unusual_kernel_is_not_flagged(name):
 def test_nor_is_what_is_as_right(name, old, new):
     for seed in SEEDS:
         case = edited(name, old, new)
-        assert case.run(seed).ok
+        run = case.run(seed)
+        assert [*run.hazards, run.deadlock, run.fault] == [None, None], run
         assert case.is_right(), seed
 
 
