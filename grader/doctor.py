@@ -9,6 +9,7 @@ from typing import Any
 from grader import exercises
 from grader.lesson import lessons
 from grader.sandbox.host import NoSandbox, Sandbox
+from grader.texts import text
 from grader.trusted import versions
 
 
@@ -16,14 +17,15 @@ def findings() -> dict[str, Any]:
     """The sandbox's level and what it says of itself, versions, and what else grading can use."""
     try:
         with Sandbox() as sandbox:
-            level, statement = sandbox.level.name, sandbox.level.statement
+            level, statement, compiles = sandbox.level.name, sandbox.level.statement, sandbox.about["compiles"]
     except NoSandbox as error:
-        level, statement = "", str(error)
+        level, statement, compiles = "", str(error), False
+    compiler = _version("numba-cuda") if find_spec("numba_cuda") else ""
     return {
         "sandbox": level,
         "statement": statement,
         **versions(),
-        "compiler": _version("numba-cuda") if find_spec("numba_cuda") else "",
+        "compiler": compiler if compiles or not compiler else text("cli.compiler-out-of-reach", version=compiler),
         "nbgrader": _version("nbgrader"),
         "lessons": len(lessons()),
         "exercises": len(exercises.ids()),

@@ -32,6 +32,34 @@ def is_said(tree: Any) -> bool:
     return all(is_said(part[0]) for part in parts if type(part) is list and part)
 
 
+def contradicts(first: Any, again: Any) -> bool:
+    """Whether plain answers say different things of the same question: the later one is then no more of the first.
+
+    >>> left, right = ["list", [["plain", 7], ["plain", None]]], ["list", [["plain", None], ["plain", 1]]]
+    >>> contradicts(left, right), contradicts(left, ["list", [["plain", 8], ["plain", None]]])
+    (False, True)
+    """
+    if not _is_open(first) or not _is_open(again):
+        return False
+    (kind, one), (other_kind, other) = first, again
+    if kind == other_kind == "plain":
+        return one is not None and other is not None and repr(one) != repr(other)
+    if kind != other_kind or len(one) != len(other):
+        return True
+    if kind == "dict":
+        return any(repr(a[0]) != repr(b[0]) or contradicts(a[1], b[1]) for a, b in zip(one, other, strict=True))
+    return any(map(contradicts, one, other))
+
+
+def _is_open(tree: Any) -> bool:
+    """Whether it is plain data, which may have gaps."""
+    if type(tree) is not list or len(tree) != 2 or tree[0] not in ("plain", "list", "tuple", "dict"):
+        return False
+    kind, inside = tree
+    pairs = kind != "dict" or (type(inside) is list and all(type(each) is list and len(each) == 2 for each in inside))
+    return kind == "plain" or (type(inside) is list and pairs)
+
+
 def same(one: Any, other: Any) -> bool:
     """Whether two answers are the same, as far as can be told: functions by their source."""
     if type(one) is list and type(other) is list and one[:1] == other[:1] == ["function"]:

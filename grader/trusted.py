@@ -34,12 +34,13 @@ from grader.sandbox.exported import Untrue, taken
 from grader.sandbox.host import Sandbox, Used
 from grader.sandbox.limits import Limits
 from grader.sandbox.runner import InSandbox
-from grader.second_look import is_said, may_be_lacking, same
+from grader.second_look import contradicts, is_said, may_be_lacking, same
 from grader.slices import Cell
 from grader.texts import text
 from grader.variants import variant_of
 
 SCHEMA = 2
+LONGEST = 20_000  # characters of a message, which may repeat what a learner wrote
 CALL = Limits(wall=80, cpu=15)  # for an answer's cells and all calls of a function
 WHOLE = Limits(wall=180, cpu=45)  # for all cells of a notebook
 
@@ -182,6 +183,10 @@ def _course_cells(sources: frozenset[str]) -> Mapping[str, Cell]:
     return {source: cell for source, cell in found.items() if cell}
 
 
+def _shortened(message: str) -> str:
+    return message if len(message) <= LONGEST else message[:LONGEST] + " ..."
+
+
 class _Grading:
     """One notebook being graded."""
 
@@ -214,7 +219,8 @@ class _Grading:
             again = others.get(check.exercise)
             if check.exercise in lacking and again is not None and not same(again, tree):
                 second = self._judged(check, again, whole=True)
-                better = second if second.points > graded.points or is_said(again) else graded
+                stands = second.points > graded.points or is_said(again) or contradicts(tree, again)
+                better = second if stands else graded
                 graded = replace(better, time_s=round(graded.time_s + second.time_s, 3))
             yield graded
 
@@ -256,6 +262,7 @@ class _Grading:
         return replace(self._as_graded(check, exercise, findings), time_s=round(used.seconds, 3), memory=used.memory)
 
     def _as_graded(self, check: CheckCell, exercise: Exercise, findings: list[Finding]) -> Graded:
+        findings = [replace(each, message=_shortened(each.message)) for each in findings]
         report = render(exercise.id, exercise.points, findings, hint_for(exercise, findings, HintLadder()))
         parts = tuple(
             Part(each.part, each.points, each.maximum, each.passed, each.message, each.cause) for each in findings

@@ -20,6 +20,7 @@ from tmalab.data_types import NOMINAL_ADDRESS
 
 ENUMS = {"data_type": DataType, "swizzle": Swizzle}
 LONGEST = 16  # more numbers than any map has dimensions: what is longer is not gone through
+MOST = 40  # unknown names that are repeated, and characters of each
 Value = int | tuple[int, ...] | None
 
 
@@ -51,9 +52,10 @@ def _arguments(answer: object, task: MapTask) -> dict[str, object] | str:
         return {name: getattr(answer, name) for name in task.fields}
     if not isinstance(answer, Mapping):
         return text("map.wrong-type", type=type(answer).__name__)
-    unknown = [str(name) for name in answer if name not in task.fields]
+    unknown = [name[:MOST] if isinstance(name, str) else shown(name) for name in answer if name not in task.fields]
     if unknown:
-        return text("map.unknown-field", unknown=", ".join(unknown), fields=", ".join(task.fields))
+        told = ", ".join([*unknown[:MOST], *["..."] * (len(unknown) > MOST)])
+        return text("map.unknown-field", unknown=told, fields=", ".join(task.fields))
     return {name: answer.get(name) for name in task.fields}
 
 

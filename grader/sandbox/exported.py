@@ -186,6 +186,12 @@ def _text(value: object) -> str:
     return printable(value, 500)
 
 
+def _take_dict(pairs: list) -> dict:
+    if len(pairs) > LONGEST:
+        raise Untrue("a dict's size")
+    return {taken(key): taken(tree) for key, tree in pairs}
+
+
 def _take_map(call: Any, trees: dict) -> object:
     """A tensor map built here from its numbers; where that is none, the numbers."""
     given = {name: taken(trees[name]) for name in MAP_FIELDS}
@@ -204,6 +210,8 @@ def _kernel_source(given: dict) -> KernelSource:
     """A kernel's source, every part of the type that it must have."""
     if set(given) != {field.name for field in fields(KernelSource)}:
         raise Untrue("a kernel's fields")
+    if type(given["parameters"]) is not list:
+        raise Untrue("a kernel's parameters")
     names = [given["name"], *given["parameters"]]
     texts: list[object] = []
     for table in ("functions", "files", "helpers", "modules", "constants"):
@@ -237,7 +245,7 @@ TAKERS: dict[str, Callable[..., Any]] = {
     "opaque": lambda call, kind, shown: _named(kind, Opaque, _text(shown)),
     "list": lambda call, trees: [taken(tree) for tree in trees],
     "tuple": lambda call, trees: tuple(taken(tree) for tree in trees),
-    "dict": lambda call, pairs: {taken(key): taken(tree) for key, tree in pairs},
+    "dict": lambda call, pairs: _take_dict(pairs),
     "map": _take_map,
     "function": _take_function,
 }

@@ -57,6 +57,7 @@ class Sandbox:
         self.limits, self.used = limits, Used()
         self._process: subprocess.Popen | None = None
         self._open: Connection | None = None
+        self.about: dict[str, Any] = {}  # what the level's first task told of itself
         self.level = self._find(level, gpu)
 
     def __enter__(self) -> Sandbox:
@@ -125,9 +126,11 @@ class Sandbox:
             if wanted in (None, level.name):
                 try:
                     self.level = level
-                    about = self.ask("about", gpu=gpu)
-                    if about["no_gpu"]:
-                        raise NoSandbox(about["no_gpu"])
+                    self.about = self.ask("about", gpu=gpu)
+                    if self.about["lacking"]:
+                        raise NoSandbox(text("sandbox.lacking", names=", ".join(self.about["lacking"])))
+                    if self.about["no_gpu"]:
+                        raise NoSandbox(self.about["no_gpu"])
                     return level
                 except (NoSandbox, Failed, HostFault, OSError) as error:
                     reasons.setdefault(str(error), []).append(level.name)

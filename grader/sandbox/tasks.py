@@ -37,10 +37,23 @@ WARM += (
     "tmalab.figures",
     "tmalab.recorded",
 )
+NOTEBOOKS_NEED = ("IPython", "anywidget", "greenlet", "ipywidgets", "matplotlib", "numba", "numpy")
+
+
+def lacking() -> list[str]:
+    """What notebooks import and is not to be had here: their cells would fail, and cost points, for no fault of theirs.
+
+    Not installed, or not to be read by the account that runs them.
+    """
+    import os
+    from importlib.util import find_spec
+
+    places = {name: getattr(find_spec(name), "origin", None) for name in NOTEBOOKS_NEED}
+    return [name for name, place in places.items() if not place or not os.access(place, os.R_OK)]
 
 
 def warm_up() -> None:
-    """Import what tasks need; what is not installed is missed by the task that needs it."""
+    """Import what tasks need. A compiler may be missing: checks then do without it."""
     import contextlib
     import gc
     import importlib
@@ -161,9 +174,17 @@ def _about(connection: socket.socket, limits: Limits, gpu: bool = False) -> None
         "user": os.getuid() if hasattr(os, "getuid") else -1,
         "network": tried(lambda: socket.socket(socket.AF_INET, socket.SOCK_STREAM)),
         "process": os.getpid(),
+        "lacking": lacking(),
+        "compiles": _compiles(),
         "no_gpu": _why_no_gpu() if gpu else "",
     }
     wire.send(connection.sendall, facts)
+
+
+def _compiles() -> bool:
+    from tmalab.gpu.toolkit import why_no_compiler
+
+    return why_no_compiler() is None
 
 
 def _why_no_gpu() -> str:

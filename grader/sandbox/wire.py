@@ -23,6 +23,7 @@ import numpy as np
 HEAD = struct.Struct(">II")  # bytes of the JSON text, bytes of the blob
 DEEPEST = 24  # values inside each other
 LONGEST = 4 << 20  # bytes of a JSON text, each of which may become a hundred bytes of values
+MOST_PAIRS = 4096  # of a dict: keys can be chosen so that each is compared with all before it
 KINDS = ("?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8")
 DTYPES = {np.dtype(kind).str: np.dtype(kind) for kind in KINDS}
 
@@ -111,6 +112,8 @@ def _plain(tagged: Any, blob: io.BytesIO, depth: int) -> Any:
 
 
 def _read_dict(pairs: Any, blob: io.BytesIO, depth: int) -> dict:
+    if len(pairs) > MOST_PAIRS:
+        raise Malformed("a dict's size")
     return {_plain(key, blob, 2): _plain(value, blob, depth) for key, value in pairs}
 
 

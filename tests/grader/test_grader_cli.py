@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
 
-from grader import notebook_run, trusted
+from grader import doctor, notebook_run, trusted
 from grader.cli import main
 from grader.release import write
 from grader.sandbox import host
@@ -107,6 +109,12 @@ def test_doctor_states_the_level_of_the_sandbox(command):
     found = json.loads(command("doctor", "--json").stdout)
     assert found["sandbox"] in ("bubblewrap", "limits")
     assert found["lessons"] >= 1
+
+
+def test_doctor_tells_of_a_compiler_that_the_sandbox_does_not_reach(command, monkeypatch):
+    found = SimpleNamespace(level=SimpleNamespace(name="bubblewrap", statement="walls"), about={"compiles": False})
+    monkeypatch.setattr(doctor, "Sandbox", lambda: nullcontext(found))
+    assert "no CUDA toolkit inside the sandbox" in command("doctor").output
 
 
 def test_lint_exits_1_where_it_has_something_to_say(command, tmp_path):

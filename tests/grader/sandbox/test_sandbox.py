@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -155,6 +156,18 @@ def test_the_sandbox_for_gpus_has_the_walls_of_the_others_and_starts_each_task_f
             with pytest.raises(Failed) as failed:
                 answer(sandbox, cell, limits=replace(QUICK, wall=20, cpu=2))
             assert failed.value.reason == reason
+
+
+def test_a_sandbox_in_which_a_package_of_the_notebooks_is_out_of_reach_is_none(monkeypatch):
+    """Else the cells that import it would fail, and honest answers with them."""
+    place = Path(find_spec("anywidget").origin).parent
+    with Sandbox("bubblewrap") as sandbox:
+        hidden = [*sandbox.level.wrapper]
+    at = hidden.index("--proc")
+    hidden[at:at] = ["--tmpfs", str(place)]
+    monkeypatch.setattr(host, "levels", lambda gpu: [replace(next(levels()), wrapper=tuple(hidden))])
+    with pytest.raises(NoSandbox, match="notebooks need anywidget"):
+        Sandbox()
 
 
 def test_a_level_that_there_is_not_is_refused():
