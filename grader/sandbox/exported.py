@@ -26,6 +26,7 @@ BATCH = 64  # calls of a function
 BITS = 256  # of a whole number
 LONGEST_NAME = 200  # characters of a kernel's names, and of those of its files
 MOST_PARAMETERS = 64
+LONGEST_KERNEL = 1 << 17  # characters, its helpers included
 MAP_FIELDS: tuple[str, ...] = (
     "data_type",
     "global_address",
@@ -221,6 +222,8 @@ def _kernel_source(given: dict) -> KernelSource:
         texts += given[table].values() if table != "constants" else ()
     if not all(type(each) is str for each in texts) or not all(map(_is_number, given["constants"].values())):
         raise Untrue("a kernel's text")
+    if sum(len(each) for each in given["functions"].values()) > LONGEST_KERNEL:
+        raise Untrue("a kernel's length")
     if len(given["parameters"]) > MOST_PARAMETERS or not all(map(_is_name, names)):
         raise Untrue("a kernel's names")
     if given["name"] not in given["functions"] or set(given["functions"]) != set(given["files"]):
