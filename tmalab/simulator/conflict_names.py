@@ -83,9 +83,10 @@ def unordered_name(conflict: Conflict, earlier: str, later: str, waited_in_vain:
         return "data-race"
     if conflict.one_copy_by_two:
         return "multiple-issue"
-    if conflict.space == "global" and conflict.between_clusters:
-        return "data-race"
     name = UNORDERED_NAMES.get(key, "data-race")
+    if conflict.space == "global" and conflict.between_clusters:
+        told = name == "store-not-waited" and conflict.store_was_told_of
+        return _of_store(conflict, later) if told else "data-race"
     if name == "store-not-waited":
         return _of_store(conflict, later)
     if name == "read-before-wait" and conflict.load_ran_ahead:

@@ -96,6 +96,15 @@ class Conflict:
         return store.cta.bulk_groups.too_weak_for(store)
 
     @property
+    def store_was_told_of(self) -> bool:
+        """Whether the later thread knows that the earlier store was issued: the storing thread told it too soon."""
+        store, reader = self.run.copies.get(int(self.earlier["copy"])), self.run.thread(int(self.later["thread"]))
+        if not self.run.together or store is None or store.knew is None:
+            return False
+        row = store.thread.row
+        return store.cta.clocks.knows(reader.row, row, int(store.knew[row]))
+
+    @property
     def too_late_a_wait(self) -> int | None:
         """The wait of the storing thread for its writes, if that came after the barrier which the reader relies on."""
         store = self.run.copies.get(int(self.earlier["copy"]))

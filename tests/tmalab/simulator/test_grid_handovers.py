@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numba import cuda
 
+from tests.mutants.wrong import MUTANTS
 from tmalab import explore, kernel, ptx
 
 SEEDS = range(4)
@@ -124,3 +125,9 @@ def test_a_barrier_stands_in_for_the_fence_that_takes_and_strict_runs_say_so():
     strict = hears_at_a_barrier.run(2, 32, (ints(), ints(), ints(32)), strict=True)
     assert not strict.hazards
     assert any("without a fence after the atomic" in warning for warning in strict.warnings)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_flag_that_is_raised_before_the_stores_full_wait_tells_of_the_wait(seed):
+    run = MUTANTS["flag raised before the tile is written"].fresh().run(seed)
+    assert [hazard.name for hazard in run.hazards] == ["store-not-waited"]
