@@ -54,7 +54,7 @@ def progress(folder: Path | None, as_json: bool) -> None:
     if as_json:
         print_json({"folder": str(folder), "lessons": found.as_json()})
         return
-    with speaking(language_in(folder)):
+    with speaking(os.environ.get(LANGUAGE) or language_in(folder) or FALLBACK):
         say(str(found))
 
 

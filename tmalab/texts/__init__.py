@@ -35,16 +35,15 @@ def language() -> str:
 
 
 @contextmanager
-def speaking(language: str | None) -> Iterator[None]:
-    """Read this language in here, unless the environment chooses one; None: as without."""
-    if language is None or os.environ.get(LANGUAGE):
-        yield
-        return
+def speaking(language: str) -> Iterator[None]:
+    """Read this language in here, whatever else is chosen."""
+    before = os.environ.get(LANGUAGE)
     os.environ[LANGUAGE] = language
     try:
         yield
     finally:
-        del os.environ[LANGUAGE]
+        os.environ.pop(LANGUAGE)
+        os.environ.update({} if before is None else {LANGUAGE: before})
 
 
 @lru_cache(maxsize=8)
