@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-WARP, WARPGROUP = 32, 128  # threads
+from tmalab.simulator.threads import WARP
+
+WARPGROUP = 128  # threads
 ISSUES = ("load", "store")  # events of threads that ask the copy engine for something
 ENDS = ("load_lands", "store_read")  # events of the copy engine in a trace
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 from tmalab.bootstrap import ROOT
 
 TIME = "import time; t = time.perf_counter(); import {}; print(time.perf_counter() - t)"
@@ -36,6 +38,25 @@ print(sorted({"numba", "cuda", "ipywidgets", "anywidget", "IPython", "jupyterlab
     assert in_fresh_python(code) == "[]\n"
 
 
-def test_every_public_name_exists():
-    code = "import tmalab; print([name for name in dir(tmalab) if not hasattr(tmalab, name)])"
+@pytest.mark.parametrize("package", ["tmalab", "grader"])
+def test_every_public_name_exists(package):
+    code = f"import {package} as p; print([name for name in [*p.__all__, *dir(p)] if not hasattr(p, name)])"
     assert in_fresh_python(code) == "[]\n"
+
+
+@pytest.mark.parametrize("package", ["tmalab", "grader", "tests"])
+def test_a_command_reaches_the_making_of_its_environment_with_the_standard_library_alone(package):
+    """As in a fresh clone, where `python3 -m tmalab` has no other package yet."""
+    code = f"""
+import runpy, sys
+from tmalab import bootstrap
+def ensure(command, arguments):
+    print(command, *arguments)
+    sys.exit()
+bootstrap.ensure = ensure
+sys.argv[1:] = ["--help"]
+runpy.run_module({package!r}, run_name="__main__")
+"""
+    command = [sys.executable, "-S", "-c", code]  # -S: without the packages that are installed
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == (f"{package} --help\n", "")

@@ -6,9 +6,11 @@ import json
 import sys
 
 import pytest
+from click.testing import CliRunner
 
 from grader.lesson import lessons
 from tmalab import texts
+from tmalab.cli import main
 from tmalab.lab import fill
 from tmalab.lab_language import language_in, turn
 from tmalab.progress import progress
@@ -83,6 +85,15 @@ def test_progress_counts_no_untouched_answer_as_written_in_any_language(chinese)
     assert sum(lesson.written for lesson in found.lessons) == 0
     edited(chinese, "numbers-answer", "numbers = [1, 2, 3]")
     assert [lesson.written for lesson in progress(chinese).lessons][:2] == [1, 0]
+
+
+def test_the_command_tells_the_progress_in_the_workbooks_language(chinese, monkeypatch):
+    monkeypatch.delenv("TMALAB_LANGUAGE", raising=False)
+    said = CliRunner().invoke(main, ["progress", "--folder", str(chinese)]).output.splitlines()
+    assert not [line for line in said if "points" in line]
+    assert texts.language() == "en"
+    monkeypatch.setenv("TMALAB_LANGUAGE", "en")
+    assert "points" in CliRunner().invoke(main, ["progress", "--folder", str(chinese)]).output
 
 
 def test_a_kernel_speaks_the_language_of_its_notebook_unless_it_is_told_another(chinese, monkeypatch):

@@ -10,7 +10,7 @@ import click
 from rich.console import Console
 
 from tmalab.cli.output import AS_JSON, UNREADABLE, fail, print_json, say
-from tmalab.texts import FALLBACK, LANGUAGE, text
+from tmalab.texts import FALLBACK, LANGUAGE, speaking, text
 from tmalab.texts import language as chosen_language
 
 SIGNS = {"ok": ("✔", "green"), "absent": ("–", "yellow"), "wrong": ("✘", "red")}  # a finding's state: how it is shown
@@ -44,6 +44,7 @@ def lab(folder: Path | None, language: str | None, browser: bool, arguments: tup
 @AS_JSON
 def progress(folder: Path | None, as_json: bool) -> None:
     from tmalab import progress as learners
+    from tmalab.lab_language import language_in
 
     folder = folder or learners.workbook()
     if not any(folder.glob("*/*.ipynb")):
@@ -52,7 +53,8 @@ def progress(folder: Path | None, as_json: bool) -> None:
     found = learners.progress(folder)
     if as_json:
         print_json({"folder": str(folder), "lessons": found.as_json()})
-    else:
+        return
+    with speaking(os.environ.get(LANGUAGE) or language_in(folder) or FALLBACK):
         say(str(found))
 
 

@@ -18,7 +18,7 @@ from tmalab.bench.command import recorded
 from tmalab.bench.plots import FLOPS_PER_CYCLE, intensity
 from tmalab.bench.results import called
 from tmalab.figures.theme import DARK, LIGHT
-from tmalab.texts import text
+from tmalab.texts import FALLBACK, speaking, text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -68,7 +68,8 @@ class GemmFigure:
         """The drawing, in the colours of a theme, `light` or `dark`."""
         from tmalab.figures.gemm_drawing import drawn
 
-        return drawn(self, THEMES[theme])
+        with speaking(FALLBACK):  # a picture has the fonts of matplotlib, which are for Latin letters
+            return drawn(self, THEMES[theme])
 
     def svg(self) -> str:
         """The drawing as one <svg> element in the colours of its page."""

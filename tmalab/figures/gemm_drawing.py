@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
 from collections.abc import Mapping
 from hashlib import sha1
 from html import escape
@@ -49,9 +50,10 @@ def drawn(gemm: GemmFigure, palette: Palette) -> Figure:
 
 
 def svg(gemm: GemmFigure) -> str:
-    """One <svg> element that looks as its page does."""
+    """One <svg> element that looks as its page does. Its words stay text, in the fonts of the page."""
     figure, file = drawn(gemm, STANDING), io.StringIO()
-    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "tmalab"}):
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "tmalab"}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")  # matplotlib's own, which the page does not use
         figure.savefig(file, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     markup = file.getvalue()[file.getvalue().index("<svg") :]
     for name, colour in STANDING.items():

@@ -14,6 +14,8 @@ import json
 import os
 import sys
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
@@ -30,6 +32,18 @@ def language() -> str:
     if not chosen and "ipykernel" in sys.modules:
         chosen = _of_notebooks(os.path.abspath(os.curdir))  # a kernel starts in its notebook's folder
     return chosen or FALLBACK
+
+
+@contextmanager
+def speaking(language: str) -> Iterator[None]:
+    """Read this language in here, whatever else is chosen."""
+    before = os.environ.get(LANGUAGE)
+    os.environ[LANGUAGE] = language
+    try:
+        yield
+    finally:
+        os.environ.pop(LANGUAGE)
+        os.environ.update({} if before is None else {LANGUAGE: before})
 
 
 @lru_cache(maxsize=8)

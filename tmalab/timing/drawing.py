@@ -10,13 +10,13 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from tmalab.simulator.threads import WARP
 from tmalab.timing.timeline import Span
 
 if TYPE_CHECKING:
     from tmalab.timing.engine import Warp
     from tmalab.timing.warps import Step, WarpProgram
 
-WARP = 32
 WORK = ("shared", "global", "cp.async")  # kinds of steps in which threads work
 TOGETHER = 4.0  # ns: steps of a warp's work that are no further apart are one span
 

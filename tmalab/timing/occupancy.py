@@ -6,10 +6,12 @@
 
 from __future__ import annotations
 
+from tmalab.simulator.threads import WARP
+
 # Of an SM of compute capability 9.0: CUDA C++ Programming Guide, technical specifications.
 THREADS, CTAS, SHARED_BYTES, REGISTERS = 2048, 32, 228 * 1024, 64 * 1024
 RESERVED = 1024  # bytes of shared memory that the system takes for each CTA
-WARP, REGISTER_UNIT = 32, 256  # registers are given to a warp in such units
+REGISTER_UNIT = 256  # registers are given to a warp in such units
 
 
 def resident(threads: int, shared_bytes: int, registers: int | None = None) -> int:

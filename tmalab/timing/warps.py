@@ -18,12 +18,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tmalab.simulator.threads import WARP
 from tmalab.timing.awaited import get_stuck
 
 if TYPE_CHECKING:
     from tmalab.timing.done import Done
 
-WARP = 32
 WAITS = ("wait", "meet", "met")  # kinds of steps that others have to let go on
 Place = tuple[tuple[int, ...], str]  # places in the source, kind
 

@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from tmalab import texts
 from tmalab.bench import command, results
 from tmalab.figures import GemmFigure
 from tmalab.figures.theme import DARK, LIGHT
@@ -149,3 +150,12 @@ def test_without_results_it_draws_the_recorded_ones():
     assert {name for name, _ in figure.steps} == set(recorded)
     assert all(made["speed"] < figure.peak(figure.clocks[-1]) for made in recorded.values())
     assert "NVIDIA H200" in figure.table()
+
+
+def test_in_chinese_the_page_has_its_words_and_a_picture_the_english_ones(monkeypatch, recwarn):
+    monkeypatch.setenv("TMALAB_LANGUAGE", "zh")
+    figure = GemmFigure()
+    assert "每字节的运算次数" in figure.svg()
+    assert not [found for found in recwarn if "Glyph" in str(found.message)]
+    assert [axes.get_xlabel() for axes in figure.figure().axes][1] == "operations for each byte of A, B and C"
+    assert texts.language() == "zh"
