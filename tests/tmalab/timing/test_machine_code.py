@@ -5,7 +5,6 @@ from __future__ import annotations
 import doctest
 
 import numpy as np
-import pytest
 from numba import cuda
 
 from tmalab import kernel
@@ -53,7 +52,7 @@ def test_what_stands_outside_of_loops_is_paid_once():
 
 def test_arithmetic_around_an_event_is_paid_by_the_event():
     found = read_code(LOOP.replace("LDS R2, [R1]", "SYNCS R2, [R1]").replace("LDS R3, [R1+0x80]", "NOP"))
-    assert found[7] == pytest.approx((6, 1, 0))
+    assert found[7] == (6, 1, ())
 
 
 def test_a_kernel_that_does_not_compile_has_no_prices():
