@@ -115,13 +115,14 @@ def keep(result: Mapping[str, Any]) -> None:
 
 
 def fitted(measured: Measured) -> Constants:
-    """The constants by the micro-benchmarks of a recording, refined on its trials that are for fitting; refining goes on
-    from the values that are kept, where these are better than none."""
+    """The constants by the micro-benchmarks of a recording, refined on its trials that are for fitting. Refining
+    goes on from the values that are kept, where these are better than none."""
     source = measured.provenance["command"]
     constants = fit(measured.middles(), measured.sms, measured.l2_size, source, measured.provenance)
+    kept = Constants.read() if TABLE.exists() else None
     for_fitting = {name: made for name, made in predictors(measured).items() if TRIALS[name].use == FIT}
     predictions = {name: lambda candidate, made=made: made.duration(candidate) for name, made in for_fitting.items()}
-    return refine(constants, predictions, measured.times(), begin=Constants.read() if TABLE.exists() else None)
+    return refine(constants, predictions, measured.times(), begin=kept)
 
 
 def kept() -> dict[str, Any]:

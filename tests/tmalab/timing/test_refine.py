@@ -22,7 +22,7 @@ def test_refined_constants_predict_better():
     measured = {name: predict(true) for name, predict in trials().items()}
     refined = refine(KNOWN, trials(), measured)
     for name, predict in trials().items():
-        assert predict(refined) == pytest.approx(measured[name], rel=0.03)
+        assert predict(refined) == pytest.approx(measured[name], rel=0.05)
     assert "refined" in refined.found["device_write_rate"].source
 
 
