@@ -128,7 +128,7 @@ def test_the_kept_comparison_has_enough_judges_holds_the_median_and_misses_no_tr
     assert kept["turned_round"] <= 4  # of more than a thousand pairs
 
 
-@pytest.mark.parametrize("name", ["ring copy mib=16 rows=64 stages=3", "stores buffers=2 rows=32 turns=64"])
+@pytest.mark.parametrize("name", ["ring copy mib=12 rows=32 stages=4", "stores buffers=2 rows=16 turns=128"])
 def test_the_kept_comparison_is_what_the_model_predicts(name):
     (row,) = (row for row in timing.kept()["configurations"] if row["configuration"] == name)
     measured = timing.recording()
