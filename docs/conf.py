@@ -4,6 +4,7 @@ A page writes `{{ rules }}`, `{{ descriptor }}`, `{{ instructions }}`, `{{ barri
 `{{ boundaries }}`, `{{ reductions }}`, `{{ recordings }}`, `{{ coverage }}`,
 `{{ commonly_said }}`, `{{ ladder }}`, `{{ twins }}`, `{{ twins_differ }}`, `{{ against_cp_async }}`,
 `{{ gains }}`, `{{ benches }}`, `{{ timing_constants }}`, `{{ timing_errors }}`, `{{ timing_depths }}`,
+`{{ timing_traces }}`,
 `{{ glossary }}`, `{{ languages }}` or `{{ throughput }}` where a table that the library holds belongs. `boundaries`,
 `recordings` and `coverage` compare every recorded case anew.
 `{{ picture_NAME }}` is a figure of tmalab.figures.gallery, drawn anew, which answers to the pointer there as well.
@@ -50,6 +51,7 @@ from tmalab.reductions import MAP_OPERATIONS
 from tmalab.tensor_map_rules import RULES, Rule
 from tmalab.texts import text
 from tmalab.timing.constants import UNITS, Constants, meaning
+from tmalab.timing.trace_costs import trace_costs
 from tmalab.timing.trials import HELD_OUT, TRIALS
 
 project = "TMA Lab"
@@ -253,7 +255,29 @@ def timing_errors() -> str:
     rows = [(name, str(len(found)), f"{median(found):.1%}", f"{max(found):.1%}") for name, found in families.items()]
     rows.append(("all", str(kept["judged"]), f"{kept['median_error']:.1%}", f"{kept['max_error']:.1%}"))
     drawn = f"````{{raw}} html\n{timing_plots.trials(kept)._repr_svg_()}\n````"
-    return f"{table(('trials', 'judged', 'median error', 'largest'), rows)}\n\n{drawn}"
+    far = [row for row in kept["configurations"] if row["use"] == HELD_OUT and abs(row["error"]) > timing.WORST]
+    missed = [f"- {row['error']:+.0%}: `{row['configuration']}`" for row in far]
+    missed += [f"- in the wrong order: `{one}` and `{other}`" for one, other in kept["order_violations"]]
+    said = f"The aims that no error is above {timing.WORST:.0%}, and that trials more than {timing.FAR_APART:.0%} apart"
+    said += " are in their order, are missed by\n\n" if missed else " are in their order, are held.\n\n"
+    judged = table(("trials", "judged", "median error", "largest"), rows)
+    return "\n\n".join([judged, said + "\n".join(missed), drawn])
+
+
+def timing_traces() -> str:
+    """What looks at the clock cost some kernels."""
+    rows = [
+        (
+            f"`{row['kernel']}`",
+            f"{row['looking']} of {row['ctas']}",
+            str(row["looks"]),
+            *(f"{row[kind]:.1f}" for kind in ("plain_us", "bounded_us", "traced_us")),
+            f"{row['share']:+.0%}",
+        )
+        for row in trace_costs()
+    ]
+    head = ("kernel", "CTAs that look", "looks of a thread", "as written, µs", "bounded waits, µs", "and looks, µs", "")
+    return table(head, rows)
 
 
 def timing_depths() -> str:
@@ -471,6 +495,7 @@ TABLES = (
         timing_constants,
         timing_errors,
         timing_depths,
+        timing_traces,
         gemm_picture,
         throughput,
         aims,

@@ -56,15 +56,21 @@ def compare(measured: Measured, constants: Constants) -> dict[str, Any]:
     that are more than 15 % apart, those that are predicted the other way round. `prediction_s`: how long it took to
     predict.
     """
-    times = measured.times()
-    rows: list[dict[str, Any]] = []
+    found: dict[str, tuple[float, float]] = {}
     for name, predictor in predictors(measured).items():
         began = perf_counter()
-        predicted = predictor.duration(constants)
-        seconds = round(perf_counter() - began, 2)
+        found[name] = predictor.duration(constants), round(perf_counter() - began, 2)
+    return compared(measured, found)
+
+
+def compared(measured: Measured, predicted: Mapping[str, tuple[float, float]]) -> dict[str, Any]:
+    """The same from predictions that are made: by trial, its time (ns), and how long it took (s) to predict it."""
+    times = measured.times()
+    rows: list[dict[str, Any]] = []
+    for name, (time, seconds) in predicted.items():
         row = {"configuration": name, "use": TRIALS[name].use, "measured_us": round(times[name] / 1e3, 3)}
-        error = round(predicted / times[name] - 1, 4)
-        rows.append({**row, "predicted_us": round(predicted / 1e3, 3), "error": error, "prediction_s": seconds})
+        error = round(time / times[name] - 1, 4)
+        rows.append({**row, "predicted_us": round(time / 1e3, 3), "error": error, "prediction_s": seconds})
     judged = [row for row in rows if row["use"] == JUDGES]
     errors = [abs(row["error"]) for row in judged]
     violations = [pair for pair in combinations(judged, 2) if _is_turned_round(*pair)]
@@ -109,12 +115,14 @@ def keep(result: Mapping[str, Any]) -> None:
 
 
 def fitted(measured: Measured) -> Constants:
-    """The constants by the micro-benchmarks of a recording, refined on its trials that are for fitting."""
+    """The constants by the micro-benchmarks of a recording, refined on its trials that are for fitting. Refining
+    goes on from the values that are kept, where these are better than none."""
     source = measured.provenance["command"]
     constants = fit(measured.middles(), measured.sms, measured.l2_size, source, measured.provenance)
+    kept = Constants.read() if TABLE.exists() else None
     for_fitting = {name: made for name, made in predictors(measured).items() if TRIALS[name].use == FIT}
     predictions = {name: lambda candidate, made=made: made.duration(candidate) for name, made in for_fitting.items()}
-    return refine(constants, predictions, measured.times())
+    return refine(constants, predictions, measured.times(), begin=kept)
 
 
 def kept() -> dict[str, Any]:

@@ -24,6 +24,7 @@ from tmalab.gpu.recorder import RecordingError
 from tmalab.gpu.stopwatch import nanoseconds_each
 from tmalab.launch import Kernel, Launch
 from tmalab.texts import text
+from tmalab.timing.trace_costs import FILE
 from tmalab.timing.trials import Trial
 from tmalab.timing.trials.columns import launch_columns
 from tmalab.timing.trials.moves import launch_ring
@@ -31,7 +32,6 @@ from tmalab.timing.trials.products import launch_product
 from tmalab.timing.trials.stores import launch_stores
 from tmalab.timing.trials.trial import trial
 
-FILE = "timing-traces.json"
 _SMALL: dict[str, Any] = {"m": 256, "n": 256, "k": 4096, "consumers": 2, "bn": 128}  # a grid of four CTAs
 _LARGE = {**_SMALL, "m": 2048, "n": 2048, "k": 2048}
 TRACES: dict[str, Trial] = {

@@ -1,8 +1,9 @@
 """What bounds a kernel, in words, and what one more stage would bring.
 
 A resource that is busy nearly all of the time bounds the kernel: only less work for it helps. Where none is, the kernel
-waits for something: data that are late, or threads. One more stage lets the loads run one step further ahead; what that
-would bring is tried on the model, by letting each wait for an empty stage wait for the one before.
+waits for something: data that are late, or threads. One more stage lets the loads run one step further ahead, and takes
+shared memory; what that would bring is tried on the model, with the whole launch, by letting each wait for an empty
+stage wait for the one before, with as many CTAs on an SM as then have room.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tmalab.simulator.memory import SHARED_LIMIT
 from tmalab.texts import text
 from tmalab.timing.awaited import phase_of
 from tmalab.timing.done import Wait
@@ -31,7 +31,8 @@ class Advice:
 
     bound       the resource that is busiest: "tensor", "l2", "device", "inward", "outward", "shared" or "threads"
     share       for which share of the time it is busy while the loop runs; from 0.85 on it is the bound
-    one_more    share of the loop's time that one more stage would save; None where that cannot be told
+    one_more    share of the launch's time that one more stage would save, or cost, where it is negative; None where
+                that cannot be told
     room        bytes of shared memory that one more stage would take beyond what a CTA can have; 0: it fits
     """
 
@@ -45,23 +46,22 @@ class Advice:
         kind = "bound" if self.share >= FULL else "waits"
         said = [text(f"timing.{kind}", resource=text(f"timing.resource-{self.bound}"), share=round(100 * self.share))]
         if self.one_more is not None:
-            helps = self.one_more >= WORTH
-            said.append(
-                text("timing.one-more-helps", share=round(100 * self.one_more))
-                if helps
-                else text("timing.one-more-helps-not")
-            )
-            if helps and self.room:
+            said.append(self._of_one_more())
+            if self.one_more >= WORTH and self.room:
                 said.append(text("timing.one-more-no-room", bytes=self.room))
         return said
 
+    def _of_one_more(self) -> str:
+        if abs(self.one_more) < WORTH:
+            return text("timing.one-more-helps-not")
+        share = round(100 * abs(self.one_more))
+        return text("timing.one-more-helps" if self.one_more > 0 else "timing.one-more-harms", share=share)
 
-def advise(
-    short: list[Programs], long: list[Programs], make: Callable[[list[Programs]], Engine], shared: int
-) -> Advice:
+
+def bound_of(short: list[Programs], long: list[Programs], make: Callable[[list[Programs]], Engine]) -> Advice:
     """What bounds the loop by which the programs of some clusters are longer in `long` than in `short`.
 
-    `make` makes an engine for them, `shared`: bytes of shared memory of a CTA.
+    `make` makes an engine for them.
     """
     one, other = make(short), make(long)
     time, before = other.run() - one.run(), _busy(one)
@@ -69,11 +69,7 @@ def advise(
         time, before = other.end or 1.0, dict.fromkeys(before, 0.0)
     busy = {name: min(1.0, (value - before[name]) / time) for name, value in _busy(other).items()}
     bound = max(busy, key=busy.__getitem__)
-    ahead = [[further_ahead(programs) for programs in clusters] for clusters in (short, long)]
-    if other.end <= one.end or any(None in clusters for clusters in ahead):
-        return Advice(bound, busy[bound])
-    saved = 1 - (make(ahead[1]).run() - make(ahead[0]).run()) / time
-    return Advice(bound, busy[bound], saved, max(0, shared + stage_bytes(long[0]) - SHARED_LIMIT))
+    return Advice(bound, busy[bound])
 
 
 def further_ahead(programs: Programs) -> Programs | None:

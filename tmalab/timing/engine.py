@@ -13,7 +13,7 @@ from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
 from tmalab.timing.awaited import Blocked, awaited_by
-from tmalab.timing.machine_code import ONCE
+from tmalab.timing.machine_code import ONCE, Cost
 from tmalab.timing.steps import STEPS
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ class Warp:
         self.came = False  # to the meeting that it waits in
         self.paid = -1  # the step before which it has done the arithmetic of a turn
         self.payers: dict[int, tuple[int, ...]] = {}  # by line, the place where such arithmetic is done
+        self.accesses: dict[int, int] = {}  # by line, how many it has made
         self.reads: dict[tuple[int, ...], list[float]] = {}
         self.open: list[tuple[float, float]] = []
         self.groups: list[list[tuple[float, float]]] = []
@@ -113,22 +114,25 @@ class Engine:
 
     # What the rules of the steps ask for.
 
-    def issue(self, warp: Warp, at: float, cost: str, slots: str = "instruction") -> float:
+    def issue(self, warp: Warp, at: float, cost: str, slots: str = "instruction_slots") -> float:
         """A warp issues something that costs it so many cycles, the first of them those of its scheduler."""
-        taken = self.machine.cycles(slots)
-        issued = warp.scheduler.serve(at, taken)
-        return issued + max(0.0, self.machine.cycles(cost) - taken)
+        costs = self.machine.cycles(cost)
+        taken = min(costs, self.machine.cycles(slots))
+        return warp.scheduler.serve(at, taken) + costs - taken
 
     def access(self, warp: Warp, step: Step, at: float) -> float:
         """A warp issues an access to memory, and computes where."""
         price = self._prices.get(step.line)
         if price is None or not price.copies:
             return self.issue(warp, at, "access", "access_slots")
-        return self._pay(warp, price, at)
+        number = warp.accesses.get(step.line, 0)
+        warp.accesses[step.line] = number + 1
+        return self._pay(warp, price.each[number % len(price.each)], at)
 
-    def _pay(self, warp: Warp, price: Price, at: float) -> float:
+    def _pay(self, warp: Warp, cost: Cost, at: float) -> float:
         cycle = self.machine.cycle
-        return warp.scheduler.serve(at, price.slots * cycle) + max(0.0, price.alone - price.slots) * cycle
+        begin = warp.scheduler.serve(at, cost.taken * cycle) - cost.taken * cycle if cost.taken else at
+        return begin + max(cost.alone, cost.slots) * cycle
 
     def until(self, time: float) -> None:
         """Something is under way until then."""
@@ -154,7 +158,7 @@ class Engine:
         for program in cluster.programs:
             warp = Warp(program, cluster.sms[program.cta], cluster)
             once = self._prices.get(ONCE)
-            warp.time = self._pay(warp, once, time) if once else time
+            warp.time = self._pay(warp, Cost(once.alone, once.slots, once.slots), time) if once else time
             self._later(warp, warp.time)
         if not cluster.programs:
             self._end_of(cluster, time)
@@ -208,7 +212,7 @@ class Engine:
         warp.paid = warp.at
         if warp.payers.setdefault(step.line, step.pc) != step.pc:
             return time
-        return self._pay(warp, price, time)
+        return self._pay(warp, Cost(price.alone, price.slots, price.slots), time)
 
     def _with_its_reads(self, warp: Warp, step: Step, time: float) -> float:
         """When a step can begin: when what was read has come. Reads in a row, each at a place of its own in the machine

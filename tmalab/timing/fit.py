@@ -21,6 +21,7 @@ TILE = RING_ROWS * ROW
 WARPS = 32  # of a CTA of 1,024 threads
 WAYS = 32  # of the worst conflict
 LINES = 8 * 8  # that 8 warps write fragments to in a turn
+MOST = 1e6  # bytes/ns: what does not hold others up
 CROWDING = 1.0  # where the trials for fitting begin: a read waits for all that is being written
 MANY = 2 * 4 * WIDEST  # columns that two warpgroups multiply in a turn
 SIZES = {f"{rows * ROW // 1024}k": rows * ROW for rows in LATENCY_ROWS}  # bytes
@@ -29,6 +30,8 @@ SIZES = {f"{rows * ROW // 1024}k": rows * ROW for rows in LATENCY_ROWS}  # bytes
 def solved(s: Mapping[str, float], sms: float) -> dict[str, float]:
     """The constants from the samples of all micro-benchmarks, by name, on a GPU with so many SMs."""
     c = {"clock": s["clock"], "launch": s["launch"], "instruction": s["instruction"] / 3}
+    c["instruction_slots"] = s["instruction_many"] / 3 / (WARPS / SCHEDULERS)
+    c["wait_slots"] = s["wait_many"] / (WARPS / SCHEDULERS)
     c |= {"arrive": s["arrive"], "wait": s["wait"], "fence": s["fence"]}
     c["handoff"] = s["handoff"] / 2 - c["arrive"]
     c["peer_arrive"] = s["peer_handoff"] / 2 - c["arrive"]
@@ -70,14 +73,16 @@ def _of_copies(s: Mapping[str, float], c: Mapping[str, float], sms: float) -> di
         rests = [s[f"load_{where}_{size}"] - bytes / c["load_rate"] for size, bytes in SIZES.items()]
         found[f"load_latency_{where}"] = median(rests) - c["arrive"] - issue
         found[f"{where}_rate"] = sms * TILE / s[f"load_ring_{where}"]
-        found[f"{where}_crowding"] = CROWDING
         found[f"{where}_write_rate"] = sms * TILE / s[f"store_ring_{where}"]
+    found["device_crowding"] = CROWDING
+    both = s["copy_ring_l2"] / (sms * TILE)  # ns for a byte that is read and one that is written
+    found["l2_beside_rate"] = 1 / max(both - 1 / found["l2_rate"], 1 / MOST)
     first = first_of_common(sms)
     found["common_rate"] = (1 - first) / (s["load_ring_common"] / (sms * TILE) - first / found["l2_rate"])
     found["multicast_latency"] = s["multicast"] - issue - TILE / c["load_rate"] - found["load_latency_l2"]
     for constant, what in (("store_read_latency", "read"), ("store_latency", "written")):
         rests = [s[f"store_{what}_{size}"] - SIZES[size] / store_rate for size in ("1k", "16k")]
-        found[constant] = median(rests) - store_issue - c["instruction"]
+        found[constant] = median(rests) - 2 * store_issue  # the store, and the wait; the commit is over by then
     return found
 
 

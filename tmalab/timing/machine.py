@@ -82,9 +82,9 @@ class Machine:
         self._constants, self.weight, self.sharing = constants, weight, sharing
         self.cycle = 1 / constants["clock"]  # ns
         self.sms: dict[int, Sm] = {}
-        self.l2, self.l2_in, self.device = Pipe(), Pipe(), Pipe()
+        self.l2, self.l2_in, self.l2_both, self.device = Pipe(), Pipe(), Pipe(), Pipe()
         self.power = 0.0  # ns that the tensor cores of all SMs would take at the clock that their power allows
-        self._to_l2, self._to_device = Crowd(), Crowd()
+        self._to_device = Crowd()
 
     def sm(self, number: int) -> Sm:
         """One of its SMs."""
@@ -104,9 +104,9 @@ class Machine:
         entered = max(sm.inward.serve(at, bytes / self._constants["load_rate"] * self.cycle) for sm in sms)
         slowness = first / self._constants["l2_rate"] + (1 - first) / self._constants["common_rate"]
         out = self.l2.serve(at, bytes * self.weight * slowness)
-        waits = self._constants["l2_crowding"] * self._to_l2.ahead(at) / self._constants["l2_write_rate"]
+        beside = self.l2_both.serve(at, bytes * self.weight * slowness)
         together = at + self.sharing * bytes * self.weight * slowness
-        there = max(entered, out, together, at + waits) + self.cycles(f"{latency}_l2")
+        there = max(entered, out, beside, together) + self.cycles(f"{latency}_l2")
         if device_share:
             read = self.device.serve(at, bytes * device_share * self.weight / self._constants["device_rate"])
             waits = (
@@ -122,7 +122,7 @@ class Machine:
         gone = sm.outward.serve(at, taken * self.cycle)
         taken = max(bytes / self._constants["l2_write_rate"], lines / self._constants["line_rate"] if lines else 0.0)
         there = max(gone, self.l2_in.serve(at, taken * self.weight))
-        self._to_l2.add(bytes * self.weight, there + self.cycles("load_latency_l2"))
+        there = max(there, self.l2_both.serve(at, bytes * self.weight / self._constants["l2_beside_rate"]))
         if to_device:
             there = max(there, self.device.serve(at, to_device * self.weight / self._constants["device_write_rate"]))
             self._to_device.add(to_device * self.weight, there + self.cycles("load_latency_device"))

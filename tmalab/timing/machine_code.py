@@ -3,20 +3,23 @@
 The time model hears of accesses, not of the arithmetic around them, which is often more: `tile[i // 32, i % 32]` takes
 80 cycles for its address. So the kernel is compiled for sm_90a, with the learner's lines, and its machine code is
 read. Each instruction carries the number of cycles after which the next one of the same warp may follow: the assembler
-knows them. Integer instructions take the scheduler for two cycles (16 lanes of 32; CUDA C++ Programming Guide,
-arithmetic throughput, compute capability 9.0). A loop that was written out has several copies of a read, which
-overlap.
+knows them. A scheduler issues one instruction a cycle; the pipe for integers takes one of them every other cycle, and
+so does the one for products of integers (16 lanes for 32 threads; CUDA C++ Programming Guide, arithmetic throughput,
+compute capability 9.0). A loop that was written out has several copies of a read, which
+overlap; often the arithmetic of all of them stands before the first, so that each copy has a cost of its own.
 
 >>> code = read_code(LOOP)
 >>> code[7]
-Price(alone=6.0, slots=2.5, copies=2)
+Price(alone=6.0, slots=2.0, each=(Cost(alone=11, slots=3, taken=4), Cost(alone=1, slots=1, taken=0)))
+>>> code[7].copies
+2
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -42,15 +45,26 @@ _LINE = re.compile(r'\s*//## File ".*", line (\d+)')
 _LABEL = re.compile(r"(\.L_x_\d+):")
 _BRANCH = re.compile(r"\bBRA(?:\.\w+)* `\((\.L_x_\d+)\)")
 _ACCESS = re.compile(r"(?:^|\s)(?:LDS|STS|LDG|STG|LD|ST|LDGSTS|ATOMS|ATOMG|RED|LDSM|STSM)(?:\.|\s|$)")
+_READ = re.compile(r"(?:^|\s)(?:LDS|LDG|LD|LDSM)(?:\.|\s|$)")
 _OTHER_EVENT = re.compile(
     r"(?:^|\s)(?:UTMA\w+|UBLK\w+|SYNCS|BAR|HGMMA|WARPGROUP|UCGABAR_\w+|CS2R|MEMBAR|FENCE)(?:\.|\s|$)"
 )
 _INTEGER = re.compile(
     r"(?:^|\s)(?:IADD3|ISETP|SEL|LOP3|PLOP3|LEA|SHF|PRMT|IMNMX|VIADD|VIMNMX|VIADDMNMX|IABS|POPC|FLO|MOV|I2F|F2I)(?:\.|\s|$)"
 )
+_PRODUCT = re.compile(r"(?:^|\s)IMAD(?:\.|\s|$)")
 STALL_AT, STALL_BITS = 41, 0b1111  # in the second 64 bits of an instruction (observed: NVIDIA documents it not)
-INTEGER_SLOTS = 2  # cycles of the scheduler
+INTEGER_CYCLES = 2  # of a pipe for integers
 ONCE = 0  # no line: what each warp does once
+
+
+class Cost(NamedTuple):
+    """What one copy of an access costs its warp, and its scheduler, in cycles. `taken`: of the scheduler at once. It
+    stays with a warp until that has to wait, so the first of several reads in a row takes it for all of them."""
+
+    alone: float
+    slots: float
+    taken: float
 
 
 class Price(NamedTuple):
@@ -58,13 +72,19 @@ class Price(NamedTuple):
 
     alone    of its warp, when it has the scheduler for itself
     slots    of its scheduler, when other warps wait for it
-    copies   of the access in the loop as it was compiled: reads of so many turns overlap; 0: this is no access, but an
-             instruction of a loop before which the arithmetic of the whole turn is done
+    each     the same of each copy of the access in the loop as it was compiled, in their order, with the arithmetic
+             that stands before it: reads of so many turns overlap. None: this is no access, but an instruction of a
+             loop before which the arithmetic of the whole turn is done
     """
 
     alone: float
     slots: float
-    copies: int
+    each: tuple[Cost, ...] = ()
+
+    @property
+    def copies(self) -> int:
+        """Of the access in its loop."""
+        return len(self.each)
 
 
 class _Instruction(NamedTuple):
@@ -103,11 +123,13 @@ def _outside(region: Sequence[_Instruction]) -> Price:
     """What every warp does once: lines outside of loops that access no memory."""
     accessing = {line for text, line, _ in region if _ACCESS.search(text)}
     rest = [instruction for instruction in region if instruction.line not in accessing]
-    return Price(sum(stall for _, _, stall in rest), sum(_slots(text) for text, _, _ in rest), 0)
+    return Price(*_cost(rest))
 
 
-def _slots(text: str) -> int:
-    return INTEGER_SLOTS if _INTEGER.search(text) else 1
+def _cost(instructions: Sequence[_Instruction]) -> tuple[float, float]:
+    """Of its warp alone, and of its scheduler, which is busy as long as the busiest of what is behind it."""
+    pipes = [sum(bool(pipe.search(text)) for text, _, _ in instructions) for pipe in (_INTEGER, _PRODUCT)]
+    return sum(stall for _, _, stall in instructions), max(len(instructions), INTEGER_CYCLES * max(pipes))
 
 
 def _parsed(text: str) -> tuple[list[_Instruction], dict[str, int]]:
@@ -145,25 +167,54 @@ def _around(at: int, loops: Sequence[tuple[int, int]]) -> Iterator[tuple[int, in
 
 def _of_region(region: Sequence[_Instruction], is_loop: bool) -> dict[int, Price]:
     """A line's accesses pay for the line. What stands on lines without an event is paid for once in a turn of a loop:
-    by its first instruction that is no access, or where there is none by the accesses."""
-    copies: dict[int, int] = defaultdict(int)
-    others: dict[int, int] = defaultdict(int)
-    alone: dict[int, float] = defaultdict(float)
-    slots: dict[int, float] = defaultdict(float)
-    for text, line, stall in region:
-        copies[line] += bool(_ACCESS.search(text))
-        others[line] += bool(_OTHER_EVENT.search(text))
-        alone[line] += stall
-        slots[line] += _slots(text)
-    plain = [line for line in alone if is_loop and not copies[line] and not others[line]]
-    rest = [sum(cost[line] for line in plain) for cost in (alone, slots)]
-    found = {}
-    if payer := min((line for line in alone if others[line] and not copies[line]), default=None):
-        found[payer] = Price(*rest, 0)
-        rest = [0.0, 0.0]
-    accesses = sum(copies.values())
-    for line, count in copies.items():
-        if count:
-            costs = alone[line] / count + rest[0] / accesses, slots[line] / count + rest[1] / accesses
-            found[line] = Price(*costs, count)
+    by its first instruction that is no access, or where there is none by the accesses. Each access pays for what stands
+    before it, since the one before; what comes after the last one is before the first one of the next turn."""
+    accessing = {line for text, line, _ in region if _ACCESS.search(text)}
+    events = {line for text, line, _ in region if _OTHER_EVENT.search(text)} - accessing
+    payer = min(events, default=None)
+    rest = [one for one in region if is_loop and one.line not in accessing and one.line not in events]
+    found = {} if payer is None else {payer: Price(*_cost(rest))}
+    for line, parts in _before_each(region, accessing, [] if payer is not None else rest).items():
+        each = _in_rows([_cost(part) for part in parts], [_reads(part, line) for part in parts])
+        found[line] = Price(*(sum(costs) / len(each) for costs in list(zip(*each))[:2]), each)
     return found
+
+
+def _before_each(
+    region: Sequence[_Instruction], accessing: Collection[int], rest: Sequence[_Instruction]
+) -> dict[int, list[list[_Instruction]]]:
+    """For each access, by its line, the instructions that it pays for: those of the line since its access before, and
+    those of the `rest` since the access before of any line."""
+    ends = [at for at, one in enumerate(region) if _ACCESS.search(one.text)]
+    turned = [*region[ends[-1] + 1 :], *region[: ends[-1] + 1]] if ends else []
+    common, loose, own = set(map(id, rest)), [], defaultdict(list)
+    found: dict[int, list[list[_Instruction]]] = defaultdict(list)
+    for one in turned:
+        if id(one) in common:
+            loose.append(one)
+        elif one.line in accessing:
+            own[one.line].append(one)
+        if _ACCESS.search(one.text):
+            found[one.line].append(own.pop(one.line, []) + loose)
+            loose = []
+    for line, left in own.items():
+        found[line][0] += left
+    return found
+
+
+def _reads(part: Sequence[_Instruction], line: int) -> bool:
+    return any(_READ.search(one.text) for one in part if one.line == line)
+
+
+def _in_rows(costs: Sequence[tuple[float, float]], reads: Sequence[bool]) -> tuple[Cost, ...]:
+    """The costs of a line's accesses, of which the first of several reads in a row takes the scheduler for all."""
+    found: list[Cost] = []
+    first = 0
+    for number, (alone, slots) in enumerate(costs):
+        if number and reads[number] and reads[number - 1]:
+            found[first] = found[first]._replace(taken=found[first].taken + slots)
+            found.append(Cost(alone, slots, 0))
+        else:
+            first = number
+            found.append(Cost(alone, slots, slots))
+    return tuple(found)

@@ -21,9 +21,10 @@ from typing import Any
 import numpy as np
 
 from tmalab.launch import Launch
+from tmalab.simulator.memory import SHARED_LIMIT
 from tmalab.tensor_map import TensorMap
 from tmalab.texts import text
-from tmalab.timing.advice import Advice, advise
+from tmalab.timing.advice import Advice, bound_of, further_ahead, stage_bytes
 from tmalab.timing.constants import Constants
 from tmalab.timing.drawing import Drawing
 from tmalab.timing.engine import Engine
@@ -115,7 +116,7 @@ class Predictor:
             self._timeline(longer),
             -(-self._clusters // (self._places * self._resident)),
             self._resident,
-            advise(self._together(program), self._together(longer), self._full_engine, self._shared_bytes),
+            self._advice(program, longer, duration),
             tuple(self._notes),
         )
 
@@ -133,10 +134,27 @@ class Predictor:
             self._places = max(1, int(constants["sms"]) // prod(self._launch.cluster))
             self._same = self._look_at_others(some, short.programs()[0])
             self._loop = self._steady(part, whole)
-        program, longer, turns = self._loop
+        return self._taken(*self._loop) if self._same else None
+
+    def _taken(self, program: Programs, longer: Programs, turns: float) -> float:
+        """What the launch takes (ns) of which one cluster runs such a loop."""
         pairs = zip(*(self._times(found) for found in (program, longer)), strict=True)
         taken, of_power = (a + (b - a) * turns for a, b in pairs)
-        return float(max(taken, of_power)) + constants["launch"] if self._same else None
+        return float(max(taken, of_power)) + self._constants["launch"]
+
+    def _advice(self, program: Programs, longer: Programs, duration: float | None) -> Advice:
+        """What bounds the loop, and what the launch would take with one more stage."""
+        found = bound_of(self._together(program), self._together(longer), self._full_engine)
+        ahead = [further_ahead(programs) for programs in (program, longer)]
+        if duration is None or None in ahead:
+            return found
+        bytes, before = self._shared_bytes + stage_bytes(longer), self._resident
+        self._resident = resident(prod(self._launch.block), bytes, self._registers)
+        try:
+            saved = 1 - self._taken(*ahead, self._loop[2]) / duration
+        finally:
+            self._resident = before
+        return replace(found, one_more=saved, room=max(0, bytes - SHARED_LIMIT))
 
     def _timeline(self, program: Programs) -> Timeline:
         """Of one cluster, while all others run too."""

@@ -18,7 +18,6 @@ from tmalab.timing.constants import Constant, Constants
 # tells alone; under load latencies are longer, and rates are what all SMs together reach.
 RANGES = {
     "common_rate": 1.25,
-    "l2_crowding": 5.0,
     "device_crowding": 5.0,
     "device_write_rate": 1.5,
     "load_latency_l2": 1.5,
@@ -28,26 +27,42 @@ STEPS = (1.5, 1.2, 1.1, 1.05)  # factors that are tried, one round with each
 
 
 def refine(
-    constants: Constants, predictions: Mapping[str, Callable[[Constants], float]], measured: Mapping[str, float]
+    constants: Constants,
+    predictions: Mapping[str, Callable[[Constants], float]],
+    measured: Mapping[str, float],
+    begin: Mapping[str, float] | None = None,
 ) -> Constants:
     """Constants that predict the trials better. `predictions`: by trial, its time (ns) by constants; `measured`: the
-    same as measured."""
+    same as measured. `begin`: values that an earlier refinement has found, to go on from where they are better."""
 
     def wrong(candidate: Constants) -> float:
         return mean(abs(log(predict(candidate) / measured[name])) for name, predict in predictions.items())
 
     best, error = constants, wrong(constants)
+    if begin is not None:
+        found = {name: _refined(constants, name, begin[name]) for name in RANGES if name in constants and name in begin}
+        candidate = Constants({**constants.found, **_within(found, constants)}, constants.provenance)
+        if (there := wrong(candidate)) < error:
+            best, error = candidate, there
     for factor in STEPS:
         for name in (name for name in RANGES if constants.get(name)):
             for times in (factor, 1 / factor):
                 value = best[name] * times
-                if not 1 / RANGES[name] <= value / constants[name] <= RANGES[name]:
+                if not _is_within(name, value, constants):
                     continue
                 candidate = Constants({**best.found, name: _refined(best, name, value)}, best.provenance)
-                if (found := wrong(candidate)) < error:
-                    best, error = candidate, found
+                if (there := wrong(candidate)) < error:
+                    best, error = candidate, there
                     break
     return best
+
+
+def _within(found: Mapping[str, Constant], constants: Constants) -> dict[str, Constant]:
+    return {name: row for name, row in found.items() if constants[name] and _is_within(name, row.value, constants)}
+
+
+def _is_within(name: str, value: float, constants: Constants) -> bool:
+    return 0.999 / RANGES[name] <= value / constants[name] <= 1.001 * RANGES[name]
 
 
 def _refined(constants: Constants, name: str, value: float) -> Constant:

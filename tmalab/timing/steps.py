@@ -129,9 +129,10 @@ def store(engine: Engine, warp: Warp, step: Step, at: float) -> float:
 
 
 def commit(engine: Engine, warp: Warp, step: Step, at: float) -> float:
+    """Of bulk copies: it costs what issuing one does, and so does a wait for a group that is complete."""
     warp.groups.append(warp.open)
     warp.open = []
-    return engine.issue(warp, at, "instruction")
+    return engine.issue(warp, at, "store_issue")
 
 
 def wait_group(engine: Engine, warp: Warp, step: Step, at: float) -> float:
@@ -139,7 +140,7 @@ def wait_group(engine: Engine, warp: Warp, step: Step, at: float) -> float:
     n, reads = step.data[0]
     groups = warp.groups[: max(0, len(warp.groups) - n)] if reads else _all_but(warp.groups, n)
     times = [store[0] if reads else store[1] for group in groups for store in group]
-    return engine.issue(warp, max([at, *times]), "instruction")
+    return engine.issue(warp, max([at, *times]), "store_issue")
 
 
 # mbarriers, and threads that meet.
@@ -166,7 +167,7 @@ def late_arrive(engine: Engine, warp: Warp, step: Step, at: float) -> float:
 
 def wait(engine: Engine, warp: Warp, step: Step, at: float) -> float:
     """A wait for what is there costs a look; one for what is late ends when that has come."""
-    asked = engine.issue(warp, at, "wait") if not warp.came else warp.time
+    asked = engine.issue(warp, at, "wait", "wait_slots") if not warp.came else warp.time
     warp.came, warp.time = True, asked
     latest = asked
     for key in {(found.barrier, found.phase) for found in step.data if found.phase >= 0}:

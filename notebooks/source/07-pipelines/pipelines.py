@@ -363,6 +363,21 @@ for name in (
     curve = [measured.times()[f"{name} stages={stages}"] / 1000 for stages in range(1, 7)]
     print(f"{name:50}", " ".join(f"{took:6.1f}" for took in curve))
 
+# %% [markdown] id="curves-both"
+# The same as curves, and beside them what the time model predicts, which draws the timelines of this lesson. For one of
+# the three it does not see what another stage costs. For which?
+
+# %% id="curves-drawn"
+from tmalab.bench import timing_plots
+
+timing_plots.depths(
+    [
+        "ring copy mib=512 rows=64",
+        "product bn=128 consumers=2 k=2048 m=2048 n=2048",
+        "product bn=128 consumers=1 k=4096 m=2048 n=2048",
+    ]
+)
+
 # %% [markdown] id="hunt"
 # ## 7. Bug hunt
 #

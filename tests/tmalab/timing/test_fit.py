@@ -12,7 +12,14 @@ from tmalab.timing.self_measured import sample
 
 CHIP = "wgmma_fed"  # whole tiles of a product: the model takes long for it, and power is not a matter of one SM
 # On one SM of four, what all SMs share must not be the limit.
-RATES = {"l2_rate": 128, "common_rate": 200, "l2_write_rate": 90, "device_rate": 100, "device_write_rate": 60}
+RATES = {
+    "l2_rate": 128,
+    "common_rate": 200,
+    "l2_write_rate": 90,
+    "l2_beside_rate": 100,
+    "device_rate": 100,
+    "device_write_rate": 60,
+}
 TRUE = KNOWN.changed(sms=4, line_rate=1, tensor_rate=8192, **RATES)
 
 

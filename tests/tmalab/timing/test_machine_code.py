@@ -5,7 +5,6 @@ from __future__ import annotations
 import doctest
 
 import numpy as np
-import pytest
 from numba import cuda
 
 from tmalab import kernel
@@ -53,7 +52,33 @@ def test_what_stands_outside_of_loops_is_paid_once():
 
 def test_arithmetic_around_an_event_is_paid_by_the_event():
     found = read_code(LOOP.replace("LDS R2, [R1]", "SYNCS R2, [R1]").replace("LDS R3, [R1+0x80]", "NOP"))
-    assert found[7] == pytest.approx((6, 1, 0))
+    assert found[7] == (6, 1, ())
+
+
+def test_arithmetic_is_paid_where_the_assembler_put_it():
+    late = LOOP.replace(
+        " /*0030*/ LDS", " /*0028*/ IADD3 R4, R4, R5, RZ ; /* 0x0 */\n /* 0x000fc80000000000 */\n /*0030*/ LDS"
+    )
+    before, after = (read_code(text)[7] for text in (LOOP, late))
+    assert [cost.alone for cost in after.each] == [before.each[0].alone, before.each[1].alone + 4]
+
+
+def test_reads_in_a_row_take_the_scheduler_at_once_and_writes_one_by_one():
+    reads = read_code(LOOP)[7].each
+    assert [cost.taken for cost in reads] == [sum(cost.slots for cost in reads), 0]
+    writes = read_code(LOOP.replace("LDS R2, [R1]", "STS [R1], R2").replace("LDS R3, [R1+0x80]", "STS [R1+0x80], R3"))
+    assert [cost.taken for cost in writes[7].each] == [cost.slots for cost in writes[7].each]
+
+
+def test_integers_take_their_pipe_every_other_cycle_and_products_another_pipe():
+    def slots(*instructions):
+        rows = [f" /*00{n}0*/ {text} ; /* 0x0 */\n /* 0x000fc20000000000 */" for n, text in enumerate(instructions)]
+        head, loop = LOOP.split('\t//## File "k.py", line 7\n')
+        return read_code(head + '\t//## File "k.py", line 7\n' + "\n".join(rows) + "\n" + loop)[7].each[0].slots
+
+    assert slots() == 3  # the branch, the loop's own IADD3, the read
+    assert slots(*["IADD3 R1, R1, R2, RZ"] * 8) == 2 * 9
+    assert slots(*["IADD3 R1, R1, R2, RZ", "IMAD R3, R3, R4, R5"] * 8) == 3 + 16
 
 
 def test_a_kernel_that_does_not_compile_has_no_prices():

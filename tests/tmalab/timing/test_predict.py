@@ -13,9 +13,10 @@ from known_constants import KNOWN
 from tests.pace import seconds
 from tmalab.kernels import gemm
 from tmalab.kernels import gemm_warp_specialized as specialized
+from tmalab.timing import predict as module
 from tmalab.timing.occupancy import resident
 from tmalab.timing.predict import predict
-from tmalab.timing.reuse import first_askers
+from tmalab.timing.reuse import first_askers, loads_of
 
 H200 = KNOWN.changed(
     sms=132, l2_size=50 << 20, clock=1.7, l2_rate=5500, device_rate=4200, tensor_rate=7e5, load_rate=100
@@ -88,10 +89,15 @@ def square(size):
     )
 
 
-def test_a_product_of_8192_cubed_is_predicted_in_seconds_and_above_what_the_tensor_cores_can_do():
+def test_a_product_of_8192_cubed_is_predicted_in_seconds_and_above_what_the_tensor_cores_can_do(monkeypatch):
+    parts = []
+    real = module.simulate_part
+    monkeypatch.setattr(module, "simulate_part", lambda *what, **how: parts.append(real(*what, **how)) or parts[-1])
     began = time.process_time()
     found = square(8192)
     assert time.process_time() - began < seconds(15)
+    loads = sum(len(loads_of(programs)) for part in parts for programs in part.programs())
+    assert loads <= 64  # of 256 of each of 2,048 CTAs
     assert found.duration >= 2 * 8192**3 / H200["tensor_rate"]
     assert found.waves == math.ceil((8192 // specialized.BM) * (8192 // specialized.BN) / 132)
 

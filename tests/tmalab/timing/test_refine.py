@@ -36,3 +36,13 @@ def test_no_constant_leaves_its_range():
 def test_constants_that_predict_right_stay_as_they_are():
     measured = {name: predict(KNOWN) for name, predict in trials().items()}
     assert dict(refine(KNOWN, trials(), measured)) == dict(KNOWN)
+
+
+def test_refining_goes_on_from_earlier_values_where_they_are_better_and_within_their_range():
+    true = KNOWN.changed(device_write_rate=KNOWN["device_write_rate"] * 1.13, load_latency_l2=341)
+    measured = {name: predict(true) for name, predict in trials().items()}
+    begun = refine(KNOWN, trials(), measured, begin=true)
+    for name, predict in trials().items():
+        assert predict(begun) == pytest.approx(measured[name], rel=1e-6)
+    far = true.changed(load_latency_l2=KNOWN["load_latency_l2"] * 100)
+    assert refine(KNOWN, trials(), measured, begin=far)["load_latency_l2"] <= KNOWN["load_latency_l2"] * 1.501

@@ -161,8 +161,8 @@ def test_a_store_is_read_before_it_has_arrived_and_the_two_waits_tell_them_apart
         spans = timed(store, (kernels.tensor_map(),), block=32).spans
         return next(span.end for span in spans if span.what == "wait")
 
-    read = cycles("store_issue", "store_read_latency", "instruction") + 8192 / KNOWN["store_rate"]
-    arrived = cycles("store_issue", "store_latency", "instruction") + 8192 / KNOWN["store_rate"]
+    read = cycles("store_issue", "store_read_latency", "store_issue") + 8192 / KNOWN["store_rate"]
+    arrived = cycles("store_issue", "store_latency", "store_issue") + 8192 / KNOWN["store_rate"]
     assert (storing(reads=True), storing(reads=False)) == (read, arrived)
 
 

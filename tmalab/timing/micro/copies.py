@@ -318,6 +318,5 @@ COPIES = (
     Benchmark("store_ring", store_ring, 512, data=_tiles, memory=1 << 24),
     Benchmark("store_ring_l2", store_ring, 256, EVENT, grid=0, data=_tiles, memory=1 << 24),
     Benchmark("copy_ring_l2", copy_ring, 256, EVENT, grid=0, data=_both_tiles, memory=1 << 24),
-    Benchmark("copy_ring_device", copy_ring, 400, EVENT, grid=0, data=_both_tiles, memory=1 << 31),
     Benchmark("store_ring_device", store_ring, 400, EVENT, grid=0, data=_tiles, memory=1 << 31),
 )

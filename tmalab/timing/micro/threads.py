@@ -223,56 +223,6 @@ def fragment_writes(out, turns, start, target):
 
 
 @kernel
-def word_copies(out, turns, start, source, target, read_limit, write_limit):
-    """Words of 4 bytes that many threads read and write, each of them others. L1 has no room for what is read."""
-    at = start + cuda.grid(1)
-    width = cuda.gridsize(1)
-    total = 0
-    read = at
-    written = at
-    for i in range(turns):
-        total += source[read]
-        target[written] = i
-        read += width
-        if read >= read_limit:
-            read = at
-        written += width
-        if written >= write_limit:
-            written = at
-    if total == 1:
-        out[1] = 1
-
-
-@kernel
-def word_reads(out, turns, start, source, limit):
-    """The same reads alone."""
-    at = start + cuda.grid(1)
-    width = cuda.gridsize(1)
-    total = 0
-    read = at
-    for _ in range(turns):
-        total += source[read]
-        read += width
-        if read >= limit:
-            read = at
-    if total == 1:
-        out[1] = 1
-
-
-@kernel
-def word_writes(out, turns, start, target, limit):
-    """The same writes alone."""
-    at = start + cuda.grid(1)
-    width = cuda.gridsize(1)
-    written = at
-    for i in range(turns):
-        target[written] = i
-        written += width
-        if written >= limit:
-            written = at
-
-
-@kernel
 def looks(out, turns, start):
     """Waits of all warps for a phase that is complete."""
     bar = ptx.mbarrier_array(1)
@@ -324,16 +274,6 @@ def _rows(memory: int) -> tuple[np.ndarray]:
     return (np.zeros((memory // (4 * WIDTH), WIDTH), np.int32),)
 
 
-def _words(memory: int) -> tuple[np.ndarray, int]:
-    return np.zeros(memory // 4, np.int32), memory // 4
-
-
-def _two_words(memory: int) -> tuple[np.ndarray, np.ndarray, int, int]:
-    """Four times as much to read as to write."""
-    (source, read), (target, written) = _words(memory * 4 // 5), _words(memory // 5)
-    return source, target, read, written
-
-
 THREADS = (
     Benchmark("clock", both_clocks, 1 << 15),
     Benchmark("launch", nothing, 0, EVENT),
@@ -357,8 +297,4 @@ THREADS = (
     Benchmark("fragment_writes_all", fragment_writes, 1024, EVENT, 256, grid=0, data=_rows, memory=1 << 24),
     Benchmark("instruction_many", instructions, 256, block=1024),
     Benchmark("wait_many", looks, 256, block=1024),
-    Benchmark("sync_many", syncs, 256, block=1024),
-    Benchmark("word_reads", word_reads, 256, EVENT, 1024, grid=0, data=_words, memory=1 << 25),
-    Benchmark("word_writes", word_writes, 256, EVENT, 1024, grid=0, data=_words, memory=1 << 23),
-    Benchmark("word_copies", word_copies, 256, EVENT, 1024, grid=0, data=_two_words, memory=5 << 23),
 )
