@@ -49,7 +49,9 @@ def test_an_extrapolated_grid_takes_about_as_long_as_its_waves_one_by_one(grid):
     found = predict(kernels.copies, grid, 1024, args, constants=fit)
     assert (one.resident, found.waves) == (2, -(-grid // 8))
     at_most = found.waves * (one.duration - KNOWN["launch"] + KNOWN["cta_start"]) + KNOWN["launch"]
-    assert one.duration * 0.5 < found.duration <= at_most
+    assert (
+        one.duration * 0.5 < found.duration <= 1.01 * at_most
+    )  # those that share an SM do not wait in the same places
 
 
 def test_a_kernel_whose_length_is_in_its_data_is_not_predicted_but_its_part_is_shown():
