@@ -6,7 +6,7 @@ constexpr int BOTH = 0b11;    // ranks 0 and 1
 constexpr int CONSUMERS = 2;  // warpgroups, of 64 rows each
 constexpr int BM = 64 * CONSUMERS, BN = 256, BK = 64, HALF = BN / CTAS;
 constexpr int STAGES = 4;
-constexpr int GROUP = 16;  // rows of pairs of tiles that are walked down before the next column
+constexpr int GROUP = 8;  // rows of pairs of tiles that are walked down before the next column
 constexpr int DEPTH = 1;   // blocks of 64 columns in a stage
 constexpr int STAGE_BYTES = (BM + BN) * BK * 2 * DEPTH;
 constexpr int WARPS = 4 * CONSUMERS;
