@@ -24,7 +24,7 @@ SIZED = ("gemm_naive", "gemm_pipelined", "gemm_warp_specialized")  # which take 
 
 
 class Done:
-    """What a twin's run is to a demonstration: its waits are without a limit, so it has ended or it would not be here."""
+    """What a twin's run is to a demonstration: its waits have no limit, so that it has ended, or nothing would be here."""
 
     ok = True
 
