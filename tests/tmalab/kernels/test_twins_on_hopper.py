@@ -24,7 +24,7 @@ SIZED = ("gemm_naive", "gemm_pipelined", "gemm_warp_specialized")  # which take 
 
 
 class Done:
-    """What a twin's run is to a demonstration: its waits have no limit, so that it has ended, or nothing would be here."""
+    """A twin's run, for a demonstration: its waits have no limit, so that it has ended, or nothing would be here."""
 
     ok = True
 
