@@ -42,9 +42,9 @@ def branches(argument: ast.expr) -> list[ast.expr]:
 
 @cache
 def asked_for(package: str) -> list[ast.expr]:
-    """What `text(...)` and `text.template(...)` are called with first."""
+    """What `text(...)`, `text.template(...)` and `Sentence(...)` are called with first."""
     calls = (node for node in syntax(package) if isinstance(node, ast.Call) and node.args)
-    found = (call.args[0] for call in calls if ast.unparse(call.func) in ("text", "text.template"))
+    found = (call.args[0] for call in calls if ast.unparse(call.func) in ("text", "text.template", "Sentence"))
     return [branch for argument in found for branch in branches(argument)]
 
 

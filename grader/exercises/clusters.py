@@ -14,6 +14,7 @@ from grader.judges.choices import Predicted, judge_choices, judge_predictions
 from grader.judges.kernels import KernelJudge, KernelTask
 from grader.judges.lettered import Hunt
 from grader.judges.numbers import by_question, judge_numbers
+from grader.sentence import Sentence
 
 # ---- masks: whom a multicast reaches
 
@@ -27,12 +28,12 @@ def _masks(seed: int) -> dict[str, int]:
     draw = random.Random(f"{seed} masks")
     ctas, alone, left_out = draw.choice((2, 4, 8)), draw.randrange(2, 8), draw.randrange(1, 4)
     row, column = draw.randrange(2), draw.randrange(2)
-    asked = {
-        f"all CTAs of a cluster of {ctas}": (1 << ctas) - 1,
-        f"CTA {alone} alone, in a cluster of 8": 1 << alone,
-        f"all of a cluster of 4 but CTA {left_out}": 0b1111 & ~(1 << left_out),
-        f"row {row} of a square of 2 x 2 CTAs, ranks counted along the rows": 0b11 << (2 * row),
-        f"column {column} of the same square": 0b101 << column,
+    asked: dict[str, int] = {
+        Sentence("clusters.masks-all", ctas=ctas): (1 << ctas) - 1,
+        Sentence("clusters.masks-alone", rank=alone): 1 << alone,
+        Sentence("clusters.masks-but-one", rank=left_out): 0b1111 & ~(1 << left_out),
+        Sentence("clusters.masks-row", row=row): 0b11 << (2 * row),
+        Sentence("clusters.masks-column", column=column): 0b101 << column,
     }
     return dict(draw.sample(list(asked.items()), len(asked)))
 
@@ -69,18 +70,18 @@ def _expected(seed: int) -> dict[str, Predicted]:
     draw = random.Random(f"{seed} expect")
     small, large = draw.sample((1024, 2048, 4096), 2)
     ctas = draw.choice((3, 4))
-    asked = {
-        f"CTA 0 multicasts {large:,} bytes to both CTAs; half of the box is outside the tensor": (
+    asked: dict[str, tuple[int, str]] = {
+        Sentence("clusters.expect-outside", size=large): (
             large,
             SENT,
         ),
-        f"each of {ctas} CTAs multicasts {small:,} bytes to all": (ctas * small, BOTH),
-        f"each of 2 CTAs loads {small:,} bytes of A for itself and multicasts {large:,} bytes of B to both": (
+        Sentence("clusters.expect-each", ctas=ctas, size=small): (ctas * small, BOTH),
+        Sentence("clusters.expect-own-and-each", own=small, sent=large): (
             small + 2 * large,
             BOTH,
         ),
-        f"each of {ctas} CTAs loads {large:,} bytes for itself, without a multicast": (large, OWN),
-        f"CTA 0 multicasts {small:,} bytes with the mask 0b1101; nobody else loads": (0, NOTHING),
+        Sentence("clusters.expect-own", ctas=ctas, size=large): (large, OWN),
+        Sentence("clusters.expect-nothing", size=small): (0, NOTHING),
     }
     drawn = draw.sample(list(asked.items()), len(asked))
     return {question: Predicted(*right) for question, right in drawn}
@@ -118,17 +119,12 @@ def _counts(seed: int) -> dict[str, tuple[int, int]]:
     """For each barrier its arrivals, and those of its own CTA alone."""
     draw = random.Random(f"{seed} counts")
     ctas, warps = draw.choice((3, 4)), draw.choice((2, 5))
-    asked = {
-        f"empty, where each of {ctas} CTAs multicasts its share to all; in each CTA the {warps} consumer warps meet "
-        "when they have read, and then one thread for all of them tells every CTA": (ctas, 1),
-        f"empty, where each of {ctas} CTAs multicasts its share to all; in each CTA one thread of each of the {warps} "
-        "consumer warps tells every CTA": (ctas * warps, warps),
-        f"empty of CTA 0, which loads for all {ctas} CTAs; in each CTA one thread of each of the {warps} consumer "
-        "warps tells CTA 0 alone": (ctas * warps, warps),
-        f"full, where each of {ctas} CTAs multicasts its share to all, and promises the whole tile to its own "
-        "barrier": (1, 1),
-        "empty, in a square of 2 x 2 CTAs: A is shared along rows, B along columns; one thread of a CTA tells each CTA "
-        "that has sent it a part, itself included": (3, 1),
+    asked: dict[str, tuple[int, int]] = {
+        Sentence("clusters.counts-one-for-all", ctas=ctas, warps=warps): (ctas, 1),
+        Sentence("clusters.counts-each-warp", ctas=ctas, warps=warps): (ctas * warps, warps),
+        Sentence("clusters.counts-one-loads", ctas=ctas, warps=warps): (ctas * warps, warps),
+        Sentence("clusters.counts-full", ctas=ctas): (1, 1),
+        Sentence("clusters.counts-square"): (3, 1),
     }
     return dict(draw.sample(list(asked.items()), len(asked)))
 
@@ -152,23 +148,16 @@ def _loads(question: str, right: int) -> int:
 # ---- leave: may a CTA's threads all end now?
 
 YES, WRITTEN, ARRIVED, READ = LEAVE_LETTERS = "abcd"
-SITUATIONS = {
-    "CTA 1 has waited for the full barrier of the last tile; no peer sends it more or arrives on its barriers. May "
-    "CTA 1 leave?": YES,
-    "CTA 0 has just issued a multicast whose mask names CTA 1 alone; nobody sends CTA 0 anything. May CTA 0 "
-    "leave?": YES,
-    "All CTAs have met in the cluster barrier, after their last wait and their last arrive. May CTA 0 leave?": YES,
-    "CTA 1 has nothing to do with the tile; the mask of CTA 0's multicast is 0b11. May CTA 1 leave?": WRITTEN,
-    "The halves of the last tile have a barrier each. CTA 1 has waited for the one that it loads itself, not for the "
-    "one that CTA 0 sends. May CTA 1 leave?": WRITTEN,
-    "A ring: CTA 0 has read its last tile and told all; the consumers of CTA 1 have still to release the stage to "
-    "both. May CTA 0 leave?": ARRIVED,
-    "CTA 0 loads for both; it has issued the last load and read its tile, and CTA 1 will tell it when done. May CTA 0 "
-    "leave?": ARRIVED,
-    "CTA 0 has stored its tile by TMA and committed, and has met the others in the cluster barrier. May CTA 0 leave?": (
-        READ
-    ),
-    "All CTAs have met in the cluster barrier; then CTA 1 stores its result by TMA and commits. May CTA 1 leave?": READ,
+SITUATIONS: dict[str, str] = {
+    Sentence("clusters.leave-all-came"): YES,
+    Sentence("clusters.leave-sent-away"): YES,
+    Sentence("clusters.leave-all-met"): YES,
+    Sentence("clusters.leave-in-mask"): WRITTEN,
+    Sentence("clusters.leave-one-half"): WRITTEN,
+    Sentence("clusters.leave-ring"): ARRIVED,
+    Sentence("clusters.leave-told-later"): ARRIVED,
+    Sentence("clusters.leave-stored-first"): READ,
+    Sentence("clusters.leave-stored-last"): READ,
 }
 
 

@@ -10,6 +10,7 @@ from grader.exercise import Finding
 from grader.judges.choices import judge_choices
 from grader.judges.functions import Table, judge_function
 from grader.judges.numbers import by_question, judge_numbers
+from grader.sentence import Sentence
 from tmalab.bench.command import recorded
 
 # ---- descriptor: the 64 bits, for a tile that was loaded with a swizzle
@@ -66,13 +67,13 @@ def _steps(seed: int) -> dict[str, int]:
     """For each place how many bytes further on it lies."""
     draw = random.Random(f"{seed} steps")
     further, rows, tall, wide = draw.choice((32, 48)), draw.choice((8, 16, 24)), draw.choice((64, 192)), 128
-    asked = {
-        "the next 16 columns: for the second wgmma of a tile": 16 * 2,
-        f"{further} columns on: for a later wgmma of the same tile": further * 2,
-        "64 rows on: for the second warpgroup, in a tile of A with 128 rows": 64 * 128,
-        f"1 stage on, in a ring of tiles with {tall} rows": tall * 128,
-        f"2 stages on, in a ring of tiles with {wide} rows": 2 * wide * 128,
-        f"{rows} rows on: in a tile of B": rows * 128,
+    asked: dict[str, int] = {
+        Sentence("gemm.steps-next"): 16 * 2,
+        Sentence("gemm.steps-columns", columns=further): further * 2,
+        Sentence("gemm.steps-warpgroup"): 64 * 128,
+        Sentence("gemm.steps-stage", rows=tall): tall * 128,
+        Sentence("gemm.steps-stages", rows=wide): 2 * wide * 128,
+        Sentence("gemm.steps-rows", rows=rows): rows * 128,
     }
     return dict(draw.sample(list(asked.items()), 5))
 
@@ -107,10 +108,10 @@ def _tilings(seed: int) -> dict[str, tuple[int, int, int, int, int, int]]:
         (size, size, size, 128, 256, 2),
         (size, size, short, 128, 256, 1),
     ]
-    asked = {}
+    asked: dict[str, tuple[int, int, int, int, int, int]] = {}
     for m, n, k, bm, bn, pair in draw.sample(shapes, len(shapes)):
-        shared = ", pairs of CTAs share what they load of B" if pair > 1 else ""
-        asked[f"m = {m:,}, n = {n:,}, k = {k:,}: tiles of {bm} x {bn}{shared}"] = (m, n, k, bm, bn, pair)
+        key = "gemm.tiles-asked-shared" if pair > 1 else "gemm.tiles-asked-alone"
+        asked[Sentence(key, m=m, n=n, k=k, bm=bm, bn=bn)] = (m, n, k, bm, bn, pair)
     return asked
 
 
@@ -148,9 +149,9 @@ def ladder_questions(seed: int) -> list[str]:
     """The steps of the ladder with what was measured, in an order of the class."""
     result = recorded("ladder")
     assert result is not None
-    measured = result["cases"][0]["contenders"]
-    asked = [
-        f"{slow} to {fast}: {measured[slow]['ratio']:.2f} to {measured[fast]['ratio']:.2f} of cuBLAS"
+    ratio = {name: measured["ratio"] for name, measured in result["cases"][0]["contenders"].items()}
+    asked: list[str] = [
+        Sentence("gemm.ladder-step", slow=slow, fast=fast, before=ratio[slow], after=ratio[fast])
         for slow, fast in pairwise(LADDER)
     ]
     random.Random(f"{seed} ladder").shuffle(asked)

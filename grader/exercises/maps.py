@@ -15,6 +15,7 @@ from grader.judges.kernels import KernelJudge, KernelTask
 from grader.judges.lettered import Hunt
 from grader.judges.maps import MapTask, judge_map
 from grader.judges.numbers import by_question
+from grader.sentence import Sentence
 from tmalab import DataType
 from tmalab.recorded.lesson_cases import PATCH, PHOTOS_SHAPE, THINNED_AT
 
@@ -64,17 +65,17 @@ def judge_doctor(answer: object, seed: int) -> Sequence[Finding]:
 
 
 NOTHING, ACQUIRE, RELEASE, NEVER = LIFE_LETTERS = "abcd"
-LIVES = {  # where a map lives, and for whom: letter
-    "a parameter of the kernel, by value and __grid_constant__ in C++": NOTHING,
-    "a __constant__ variable that the host filled before the launch": NOTHING,
-    "a parameter of the kernel, used by every CTA": NOTHING,
-    "a row in global memory that the host filled before the launch": ACQUIRE,
-    "a row in global memory that the host filled; CTA 0 has acquired it, now CTA 1 uses it": ACQUIRE,
-    "a row in global memory, copied there by cudaMemcpy from the host before the launch": ACQUIRE,
-    "a row in global memory in which this kernel has replaced the address": RELEASE,
-    "a row in global memory that another CTA of this kernel has edited": RELEASE,
-    "an array in shared memory": NEVER,
-    "a local variable of the thread, a copy of the parameter": NEVER,
+LIVES: dict[str, str] = {  # where a map lives, and for whom: letter
+    Sentence("maps.life-parameter"): NOTHING,
+    Sentence("maps.life-constant"): NOTHING,
+    Sentence("maps.life-every-cta"): NOTHING,
+    Sentence("maps.life-filled"): ACQUIRE,
+    Sentence("maps.life-acquired-by-another"): ACQUIRE,
+    Sentence("maps.life-copied"): ACQUIRE,
+    Sentence("maps.life-replaced"): RELEASE,
+    Sentence("maps.life-edited"): RELEASE,
+    Sentence("maps.life-shared"): NEVER,
+    Sentence("maps.life-local"): NEVER,
 }
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from grader.exercise import Finding, right, wrong
 from grader.judges.numbers import as_list, shown
+from grader.sentence import Sentence
 from grader.texts import text
 from tmalab import DataType, TensorMap, TensorMapError, TmaFault, reference
 from tmalab.data_types import NOMINAL_ADDRESS
@@ -43,38 +44,46 @@ def broken_maps(seed: int) -> list[tuple[str, dict[str, Any], str]]:
     draw = random.Random(f"{seed} doctor")
     odd, tall = draw.choice((100, 108, 116)), draw.choice((64, 96, 128))
     narrow, long, every = draw.choice((2, 4)), draw.choice((384, 512)), draw.choice((12, 16))
-    maps = [
+    maps: list[tuple[str, dict[str, Any], str]] = [
         (
-            f"tiles of a matrix of {odd} fp16 columns, whose rows follow each other",
+            Sentence("maps.doctor-wanted-odd", columns=odd),
             tiled("FLOAT16", (odd, tall), (2 * odd,), (64, 8)),
             "a",
         ),
         (
-            "a matrix without its first fp16 column",
+            Sentence("maps.doctor-wanted-shifted"),
             tiled("FLOAT16", (127, tall), (256,), (64, 8), ADDRESS + 2),
             "a",
         ),
-        (f"{narrow} fp16 columns of 64 rows", tiled("FLOAT16", (128, tall), (256,), (narrow, 64)), "b"),
-        ("64 rows of 64 fp32 columns, swizzled", tiled("FLOAT32", (256, tall), (1024,), (64, 64), swizzle="B128"), "c"),
-        (f"8 rows of {long} bytes", tiled("UINT8", (4096, tall), (4096,), (long, 8)), "d"),
-        ("256 rows of 256 fp32 columns, in one copy", tiled("FLOAT32", (4096, 4096), (16384,), (256, 256)), "e"),
         (
-            "tiles of int32, with NaN where they hang over the edge",
+            Sentence("maps.doctor-wanted-narrow", columns=narrow),
+            tiled("FLOAT16", (128, tall), (256,), (narrow, 64)),
+            "b",
+        ),
+        (
+            Sentence("maps.doctor-wanted-swizzled"),
+            tiled("FLOAT32", (256, tall), (1024,), (64, 64), swizzle="B128"),
+            "c",
+        ),
+        (Sentence("maps.doctor-wanted-long", bytes=long), tiled("UINT8", (4096, tall), (4096,), (long, 8)), "d"),
+        (Sentence("maps.doctor-wanted-large"), tiled("FLOAT32", (4096, 4096), (16384,), (256, 256)), "e"),
+        (
+            Sentence("maps.doctor-wanted-nan"),
             tiled("INT32", (128, tall), (512,), (32, 8), oob_fill="NAN"),
             "f",
         ),
         (
-            "4 rows of 4 pixels of an image of 10 rows, each of 12 pixels of 16 fp32 channels",
+            Sentence("maps.doctor-wanted-image"),
             tiled("FLOAT32", (16, 12, 10), (64,), (16, 4, 4)),
             "g",
         ),
         (
-            f"every {every}th row of a matrix, 8 of them",
+            Sentence("maps.doctor-wanted-steps", every=every),
             tiled("FLOAT32", (64, 256), (256,), (64, 8 * every), element_strides=(1, every)),
             "h",
         ),
         (
-            f"8 rows of 64 columns of a matrix with {tall} rows and 1,024 columns of fp16",
+            Sentence("maps.doctor-wanted-turned", rows=tall),
             tiled("FLOAT16", (tall, 1024), (2048,), (8, 64)),
             "i",
         ),

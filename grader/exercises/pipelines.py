@@ -14,6 +14,7 @@ from grader.judges.functions import Table, judge_function
 from grader.judges.kernels import KernelJudge, KernelTask
 from grader.judges.lettered import Hunt
 from grader.judges.numbers import judge_numbers
+from grader.sentence import Sentence
 from tmalab.timing.measured import Measured
 from tmalab.timing.occupancy import REGISTERS, RESERVED, SHARED_BYTES
 
@@ -111,16 +112,17 @@ def judge_fit(answer: object, seed: int) -> Sequence[Finding]:
 # ---- curves: predicted, and then looked up among what was measured
 
 NEAR = 1.125  # of the shortest time: what counts as good enough
-CURVES = {  # what is told of a kernel: the trials' names without the stages, and the reason why more bring no more
-    "copies 512 MiB from one place in memory to another, tiles of 8 KiB, 1 CTA on an SM": (
+# what is told of a kernel: the trials' names without the stages, and the reason why more bring no more
+CURVES: dict[str, tuple[str, str]] = {
+    Sentence("pipelines.curves-copy"): (
         "ring copy mib=512 rows=64",
         "a",
     ),
-    "multiplies 2,048 x 2,048 matrices, tiles of 128 x 128, 32 KiB a stage": (
+    Sentence("pipelines.curves-whole"): (
         "product bn=128 consumers=2 k=2048 m=2048 n=2048",
         "b",
     ),
-    "multiplies 2,048 x 4,096 matrices, tiles of 64 x 128, 24 KiB a stage, 2 CTAs on an SM where they fit": (
+    Sentence("pipelines.curves-pairs"): (
         "product bn=128 consumers=1 k=4096 m=2048 n=2048",
         "c",
     ),

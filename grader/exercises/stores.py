@@ -13,24 +13,23 @@ from grader.judges.choices import judge_choices
 from grader.judges.kernels import KernelJudge, KernelTask
 from grader.judges.lettered import Hunt
 from grader.judges.numbers import by_question, judge_numbers
+from grader.sentence import Sentence
 from grader.texts import text
 from tmalab import DataType, recorded
 
 # ---- safe: what a thread may rely on after what it did
 
 YES, READING, WRITING, NO_GROUP, NOT_ITS_OWN = SAFE_LETTERS = "abcde"
-SITUATIONS = {  # question: letter
-    "store A, commit, store B, commit, wait_group.read 1: may A be filled again?": YES,
-    "store A, commit, commit, wait_group.read 1: may A be filled again?": YES,
-    "store A, commit, wait_group 0, syncthreads: may another thread read from global memory what was stored?": YES,
-    "store A, commit, store B, commit, wait_group.read 1: may B be filled again?": READING,
-    "store A, store B, commit, wait_group.read 1: may A be filled again?": READING,
-    "store A, commit, wait_group.read 0, syncthreads: may another thread read from global memory what was stored?": (
-        WRITING
-    ),
-    "store A, wait_group.read 0: may A be filled again?": NO_GROUP,
-    "store A, commit, store B, wait_group.read 0: may B be filled again?": NO_GROUP,
-    "thread 0: store A, commit; thread 1: wait_group.read 0, then syncthreads: may A be filled again?": NOT_ITS_OWN,
+SITUATIONS: dict[str, str] = {  # question: letter
+    Sentence("stores.safe-one-behind"): YES,
+    Sentence("stores.safe-empty-group"): YES,
+    Sentence("stores.safe-written"): YES,
+    Sentence("stores.safe-the-last"): READING,
+    Sentence("stores.safe-same-group"): READING,
+    Sentence("stores.safe-only-read"): WRITING,
+    Sentence("stores.safe-not-committed"): NO_GROUP,
+    Sentence("stores.safe-later-store"): NO_GROUP,
+    Sentence("stores.safe-other-thread"): NOT_ITS_OWN,
 }
 
 
