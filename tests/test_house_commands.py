@@ -76,6 +76,7 @@ ON_A_GPU = (  # without one: one sentence, exit status 3
     "tmalab bench ladder",
     "tmalab bench tiles",
     "tmalab record",
+    "tmalab record held-out",
     "tmalab record timing",
     "tmalab verdicts",
     "tmalab verdicts --sets 5",

@@ -91,6 +91,7 @@ def test_the_printed_address_opens_the_first_lesson(server):
     assert server.get(f"api/contents/{LESSON}")["type"] == "notebook"
 
 
+@pytest.mark.slow  # a second JupyterLab; what else it does is held by the tests beside
 @pytest.mark.skipif(os.name == "nt", reason="no variable there names the browser")
 def test_a_browser_is_sent_to_the_workbook(tmp_path):
     opened, browser = tmp_path / "opened", tmp_path / "browser"

@@ -82,6 +82,7 @@ def test_a_learners_notebook_is_checked_by_a_worker_that_declares_a_gpu(workers,
     assert (done.exit_code, json.loads(done.stdout)["points"]) == (1, 2.0)
 
 
+@pytest.mark.slow  # by the command; CI has the server and its cluster in one process, above
 def test_learners_are_served_by_the_cluster(workers, tmp_path):
     started, _ = workers
     write_class(tmp_path / "class", 4)
