@@ -31,8 +31,7 @@ class Advice:
 
     bound       the resource that is busiest: "tensor", "l2", "device", "inward", "outward", "shared" or "threads"
     share       for which share of the time it is busy while the loop runs; from 0.85 on it is the bound
-    one_more    share of the launch's time that one more stage would save, or cost, where it is negative; None where
-                that cannot be told
+    one_more    share of the launch's time that one more stage would save; negative: cost; None: that cannot be told
     room        bytes of shared memory that one more stage would take beyond what a CTA can have; 0: it fits
     """
 
