@@ -70,6 +70,10 @@ def sector_float(row, sector, span):
     return float(sector ^ (row * span // 128) % (span // 16))
 
 
+def sector_in_halves(row, sector, span):
+    return sector_float(row, sector, span) / 2
+
+
 def sector_by_lines(row, sector, span):
     return sector ^ (row * span // 128) % (span // 16)
 
@@ -585,7 +589,7 @@ WRONG = {
         Wrong(sector_in_bytes, "span 128", "(0, 1, 128) should give 1, gave 16"),
         Wrong(sector_endless, "span 128", "still running"),
         Wrong(sector_raises, "span 128", "IndexError"),
-        Wrong(sector_float, "span 128", "gave 0.0"),
+        Wrong(sector_in_halves, "span 128", "gave 0.5"),
         Wrong(7, "span 128", "type int"),
     ],
     "copy-2d.kernel": [
@@ -629,7 +633,7 @@ RIGHT = {
         tuple(sector ^ row for row, sector in PLACES),
         {f"row {row}, sector {sector}": sector ^ row for row, sector in PLACES},
     ],
-    "copy-2d.swizzle": [sector_by_lines, sector_by_table],
+    "copy-2d.swizzle": [sector_by_lines, sector_by_table, sector_float],
     "copy-2d.kernel": [tile_with_helper, tile_all_arrive, tile_one_waits_for_all, tile_other_issuer],
     "copy-2d.rim": [rim_row_by_row, rim_asked_for_by_a_warp],
 }
