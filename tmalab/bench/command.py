@@ -29,7 +29,12 @@ class Refused(Exception):
 
 
 def run(
-    name: str, given: str | None, rounds: int | None, settle: float | None, plot: Path | None, record: bool
+    name: str,
+    given: str | None = None,
+    rounds: int | None = None,
+    settle: float | None = None,
+    plot: Path | None = None,
+    record: bool = False,
 ) -> dict[str, Any]:
     """Measure, draw, keep. Refused for cases, rounds or files that make no sense, before anything is measured."""
     module, function, reader = ON_GPU[name]

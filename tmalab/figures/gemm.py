@@ -4,7 +4,7 @@ It is a drawing of matplotlib and no widget: `svg()` follows the page's theme, a
 it is; `figure("dark")` is matplotlib's own, to be saved as anything; `table()` says the same in text.
 
     GemmFigure()                                        # as recorded on an H200
-    GemmFigure(tmalab.bench.command.run("ladder", None, None, None, False))      # as measured here
+    GemmFigure(tmalab.bench.command.run("ladder"))      # as measured here
 """
 
 from __future__ import annotations
