@@ -71,24 +71,14 @@ class Simulation:
         self._made_with = launch, layout, noting, track, policy and policy.fresh()
         self.policy, self.scheduler, self.source = policy or Policy(launch.seed), Scheduler(self), self.source_type()
         self.trace, self.world = Trace(TRACES[launch.trace]), World(launch)
-        self.log, self.spinning = (
-            AccessLog(self.source if noting and self.notes_accesses else None, track),
-            Spinning(self),
-        )
+        self.log = AccessLog(self.source if noting and self.notes_accesses else None, track)
+        self.spinning = Spinning(self)
         for space in (self.log.shared, self.log.world) if patient else ():
             space.note = self.spinning.patiently(space.note)
         self.hazards: Collector | Suspicion = Collector(self) if noting else Suspicion()
         self.memory = GlobalMemory(layout)
         self.arguments = bound_arguments(launch, self.memory, self.log.world.note_for(self.memory))
-        several = len_of(launch.grid) > len_of(launch.cluster)
-        self.log.world.shadow = Shadow(
-            "global",
-            self.memory.bytes.size if track else 0,  # that of a large matrix takes seconds to make
-            finest_elements(launch, self.memory),
-            self.hazards.conflict,
-            several,
-            launch.strict,
-        )
+        self.log.world.shadow = self._shadow_of_global(track)
         self.deadlock: Deadlock | None = None
         self.fault: TmaFault | None = None
         self.copies: dict[int, Copy] = {}  # by number, where reports may name them
@@ -102,6 +92,12 @@ class Simulation:
         self.cluster: Company | None = None
         with np.errstate(all="ignore"):  # arithmetic of a kernel warns nobody, as on the GPU
             self.context = contextvars.copy_context()
+
+    def _shadow_of_global(self, track: bool) -> Shadow:
+        launch, memory = self.launch, self.memory
+        size = memory.bytes.size if track else 0  # that of a large matrix takes seconds to make
+        elements = finest_elements(launch, memory)
+        return Shadow("global", size, elements, self.hazards.conflict, self._several_clusters, launch.strict)
 
     def run(self) -> None:
         """Run the launch; once more, patiently, where a thread that perhaps watches memory would be alone, and with all
@@ -122,8 +118,11 @@ class Simulation:
     @property
     def others_may_help(self) -> bool:
         """Whether there are clusters that do not run at the same time, and could."""
-        several = len_of(self.launch.grid) > len_of(self.launch.cluster)
-        return several and not self.together and not self.policy.scripted
+        return self._several_clusters and not self.together and not self.policy.scripted
+
+    @property
+    def _several_clusters(self) -> bool:
+        return len_of(self.launch.grid) > len_of(self.launch.cluster)
 
     def _attempt_anew(self, **how: bool) -> None:
         poison = self.poison

@@ -37,10 +37,6 @@ class Store(Copy):
         return int((self.footprint.global_stops - self.footprint.global_starts).sum())
 
     @property
-    def source_read(self) -> bool:
-        return self._read is not None
-
-    @property
     def awaited(self) -> bool:
         return self.cta.bulk_groups.awaits(self)
 

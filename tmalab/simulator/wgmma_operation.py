@@ -75,11 +75,6 @@ class Wgmma(Copy):
         return len(self.warps) == len(self.group.warps)
 
     @property
-    def is_done(self) -> bool:
-        """Whether the tensor core has computed it."""
-        return self._result is not None
-
-    @property
     def can_move(self) -> bool:
         return self.is_issued and self.group.done == self.order - 1
 

@@ -10,7 +10,6 @@ RING, LEADER = "multicast_ring, 2 CTAs, 5 tiles", "one_producer_for_all, 2 CTAs,
 TOKEN, RELAXED, WORLD, PEER = "token_passed_round", "relaxed_token", "global_memory_between_ctas", "promised_by_a_peer"
 MEET = "    ptx.barrier_cluster_arrive()\n    ptx.barrier_cluster_wait()\n"
 START = f"        ptx.fence_mbarrier_init()\n{MEET}"
-RELAXED_MEET = MEET.replace("arrive()", "arrive_relaxed()")
 COPY_OUT = (
     "    for i in range(tid, ROWS * COLS, cuda.blockDim.x):\n"
     "        out[cuda.blockIdx.x * ROWS + i // COLS, i % COLS] = tile[i // COLS, i % COLS]\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.mutants.mutant import Mutant, drop, hand, swap, turn
 
-COPY, EDGE = "copy_tile", "over_the_edge"
+COPY = "copy_tile"
 
 MUTANTS: dict[str, Mutant] = {
     "too small an alignment": hand(COPY, "alignment=1024", "alignment=16", "misaligned"),
