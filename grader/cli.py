@@ -20,6 +20,7 @@ from grader.classroom.serve_command import serve
 from grader.exits import DONE, NOT_ALL, SET_UP, UNREADABLE, fail, leave
 from grader.report import number
 from grader.texts import text
+from tmalab.console import print_to_any_console
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 seeded = click.option("--seed", type=int, default=None, help="The class's seed; by default TMALAB_CLASS_SEED, or 0.")
@@ -29,6 +30,7 @@ assigned = click.option("--assignment", metavar="NAME", help="The lesson; by def
 @click.group()
 def main() -> None:
     """Check and grade notebooks of the course."""
+    print_to_any_console()
 
 
 main.add_command(serve)

@@ -52,9 +52,8 @@ def test_repo2docker_accepts_the_folder():
 def test_the_steps_install_the_package_and_start_with_the_courses_settings(tmp_path):
     image = Image(tmp_path)
     site = image.run("python", "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip()
-    Path(site, "pinned.pth").write_text(
-        sysconfig.get_path("purelib")
-    )  # stands for requirements.txt, which the slow test installs
+    pinned = sysconfig.get_path("purelib")  # stands for requirements.txt, which the slow test installs
+    Path(site, "pinned.pth").write_text(pinned, "utf-8")
     image.run("./binder/postBuild")
     shutil.rmtree(image.home / "tmalab")
     package, settings = image.run("./binder/start", "python", "-c", SHOW).split()

@@ -145,7 +145,7 @@ def create() -> None:
     """Make the virtual environment anew, with a pip of its own where this Python can give it one."""
     for options in ([], ["--without-pip"]):  # Debian's Python lacks ensurepip where python3-venv is not installed
         shutil.rmtree(str(VENV), ignore_errors=True)
-        result = subprocess.run([outer_python(), "-m", "venv", *options, str(VENV)], capture_output=True, text=True)
+        result = _run(outer_python(), "-m", "venv", *options, str(VENV), stdout=subprocess.PIPE)
         if result.returncode == 0:
             return
     reason = last_line(result.stderr + result.stdout)
@@ -169,9 +169,14 @@ def pip_for(python: Path) -> list[str]:
 def install(pip: Sequence[str], arguments: Sequence[str]) -> None:
     """Install into the environment; what pip says goes to stderr, or into the one sentence where it fails."""
     quiet = ["--quiet", "--disable-pip-version-check", "--no-input"]
-    result = subprocess.run([*pip, "install", *quiet, *arguments], stdout=2, stderr=subprocess.PIPE, text=True)
+    result = _run(*pip, "install", *quiet, *arguments, stdout=2)
     if result.returncode:
         raise BootstrapError(explain_pip(result.stderr))
+
+
+def _run(*command: str, stdout: int) -> subprocess.CompletedProcess[str]:
+    """Run a program; what it says, in whichever encoding, becomes text."""
+    return subprocess.run(list(command), stdout=stdout, stderr=subprocess.PIPE, text=True, errors="replace")
 
 
 def explain_pip(output: str) -> str:
@@ -202,10 +207,11 @@ def last_line(output: str) -> str:
 def only_one() -> Iterator[None]:
     """Keep a second command that was started meanwhile from installing into the same environment."""
     with open(str(ROOT / LEARNERS), "rb") as file:
-        with contextlib.suppress(ImportError, OSError):  # Windows has no flock, some network file systems refuse it
+        if sys.platform != "win32":  # which has no flock
             import fcntl
 
-            fcntl.flock(file, fcntl.LOCK_EX)
+            with contextlib.suppress(OSError):  # some network file systems refuse it
+                fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
 

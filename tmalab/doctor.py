@@ -212,7 +212,7 @@ def look_at_sandbox() -> Finding:
         return Finding("sandbox", "absent", text("cli.doctor-sandbox-elsewhere"))
     if shutil.which(CONFINED[0]) is None:
         return Finding("sandbox", "absent", text("cli.doctor-no-sandbox"), "apt install bubblewrap")
-    tried = subprocess.run(CONFINED, capture_output=True, text=True)
+    tried = subprocess.run(CONFINED, capture_output=True, text=True, errors="replace")
     if tried.returncode:
         reason = (tried.stderr.strip() or str(tried.returncode)).splitlines()[-1]
         return Finding(

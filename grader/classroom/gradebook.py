@@ -42,6 +42,6 @@ def _file_lock(where: URL) -> Any:
         import fcntl
     except ImportError:  # Windows: SQLite's own locks keep the gradebook whole
         return None
-    file = open(f"{os.path.abspath(str(where.database))}.writer", "a")  # noqa: SIM115  open until this process ends
+    file = open(f"{os.path.abspath(str(where.database))}.writer", "ab")  # noqa: SIM115  open until this process ends
     fcntl.flock(file, fcntl.LOCK_EX)
     return file

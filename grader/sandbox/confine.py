@@ -103,7 +103,7 @@ def own_namespaces() -> None:
     closed_to_others(False)  # else its files in /proc, which it must write, are not its own
     _done(_libc().unshare(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC))
     for file, content in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
-        with open(f"/proc/self/{file}", "w") as handle:
+        with open(f"/proc/self/{file}", "w", encoding="ascii") as handle:
             handle.write(content)
 
 

@@ -15,12 +15,17 @@ def all_processes() -> list[int]:
         return []
 
 
+def _told(file: str) -> str:
+    """A file of /proc. A process may call itself by any bytes, and none may hide it: each of them is a sign here."""
+    return Path("/proc", file).read_text("latin-1")
+
+
 def descendants(root: int) -> list[int]:
     """The processes that a process has started, and theirs."""
     parents: dict[int, int] = {}
     for pid in all_processes():
         with contextlib.suppress(OSError, ValueError, IndexError):
-            parents[pid] = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+            parents[pid] = int(_told(f"{pid}/stat").rpartition(")")[2].split()[1])
     found, frontier = [], {root}
     while frontier:
         frontier = {pid for pid, parent in parents.items() if parent in frontier}
@@ -31,7 +36,7 @@ def descendants(root: int) -> list[int]:
 def resident(pid: int) -> int:
     """A process's memory in bytes, what it shares included."""
     try:
-        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        return int(_told(f"{pid}/statm").split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError, IndexError):
         return 0
 
@@ -39,7 +44,7 @@ def resident(pid: int) -> int:
 def cpu_seconds(pid: int) -> float:
     """A process's time in its code and in the system's, that of children that it has waited for included."""
     try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        fields = _told(f"{pid}/stat").rpartition(")")[2].split()
         return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
     except (OSError, ValueError, IndexError):
         return 0.0
@@ -51,14 +56,14 @@ def waited_seconds(pid: int) -> float:
     with contextlib.suppress(OSError):
         for thread in os.listdir(f"/proc/{pid}/task"):
             with contextlib.suppress(OSError, ValueError, IndexError):  # it has ended; a kernel without these numbers
-                longest = max(longest, int(Path(f"/proc/{pid}/task/{thread}/schedstat").read_text().split()[1]))
+                longest = max(longest, int(_told(f"{pid}/task/{thread}/schedstat").split()[1]))
     return longest / 1e9
 
 
 def proportional(pid: int) -> int:
     """A process's memory, pages that it shares counted in parts."""
     with contextlib.suppress(OSError, ValueError, IndexError):
-        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+        for line in _told(f"{pid}/smaps_rollup").splitlines():
             if line.startswith("Pss:"):
                 return int(line.split()[1]) * 1024
     return resident(pid)

@@ -80,5 +80,5 @@ def _seconds_of_numba(runs: int) -> list[float]:
     """The same kernel in numba's simulator."""
     command = [sys.executable, matrix_product.__file__, str(runs)]
     environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1"}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, errors="replace", check=True)
     return json.loads(done.stdout)

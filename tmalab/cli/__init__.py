@@ -6,8 +6,6 @@ kind of user.
 
 from __future__ import annotations
 
-import sys
-
 import click
 
 from tmalab import __version__
@@ -15,15 +13,14 @@ from tmalab.cli.benches import bench
 from tmalab.cli.learners import demo, doctor, lab, progress
 from tmalab.cli.maps import judge_map
 from tmalab.cli.recordings import record, verdicts, verify
+from tmalab.console import print_to_any_console
 from tmalab.texts import text
 
 
 @click.group(help=text("cli.help"), context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="tmalab")
 def main() -> None:
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")  # a console without Unicode shows `?`, and never a traceback
+    print_to_any_console()
 
 
 for command in (lab, progress, demo, doctor, judge_map, bench, record, verdicts, verify):

@@ -171,7 +171,8 @@ def _compile(function: types.FunctionType, signature: tuple, lineinfo: bool = Fa
             emitted = _emit(function, signature, lineinfo)
     if emitted is None:
         raise CompileError(text("gpu.accumulator-choice"))
-    name = re.sub(r"\W", "_", function.__name__)
+    name = re.sub(r"\W", "_", function.__name__, flags=re.ASCII)  # what PTX takes for a name
+    name = name if name.strip("_") else f"kernel{name}"
     return Compiled(name, maps_by_value(tidy(emitted, name), map_positions(signature)))
 
 

@@ -46,11 +46,12 @@ def machine_lines(launch: Launch) -> Future[str | None]:
 def _printed(ptx: str, assembler: str, disassembler: str) -> str | None:
     with tempfile.TemporaryDirectory() as folder:
         source, code = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
-        source.write_text(ptx)
+        source.write_text(ptx, "utf-8")
         try:
             command = [assembler, "-arch=sm_90a", "-lineinfo", str(source), "-o", str(code)]
             subprocess.run(command, capture_output=True, check=True, timeout=SECONDS)
             command = [disassembler, "-c", "-novliw", "-hex", "-g", str(code)]
-            return subprocess.run(command, capture_output=True, text=True, check=True, timeout=SECONDS).stdout
+            printed = subprocess.run(command, capture_output=True, check=True, timeout=SECONDS).stdout
+            return printed.decode("utf-8", "replace")
         except (OSError, subprocess.SubprocessError):
             return None

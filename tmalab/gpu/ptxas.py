@@ -53,7 +53,7 @@ def assembled(ptx: str, name: str) -> Assembled:
     check_shared(ptx, name)
     with tempfile.TemporaryDirectory() as folder:
         source, code = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
-        source.write_text(ptx)
+        source.write_text(ptx, "utf-8")
         done = _call(path, "-arch=sm_90a", "-v", str(source), "-o", str(code))
         log = (done.stdout + done.stderr).replace(f"{source}, ", "")
         if done.returncode:
@@ -79,4 +79,4 @@ def _release(path: str) -> int:
 
 
 def _call(*command: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
+    return subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace", timeout=SECONDS)

@@ -95,9 +95,8 @@ def faults(cases: Sequence[AnyCase]) -> list[str]:
 
 def how_it_ends(case: AnyCase) -> tuple[str, str]:
     """The kind of the fault with which a case ends on this GPU, or "none"; and what its process complained of."""
-    done = subprocess.run(
-        [sys.executable, "-c", _CHILD], input=json.dumps(to_plain(case)), capture_output=True, text=True, timeout=120
-    )
+    command, described = [sys.executable, "-c", _CHILD], json.dumps(to_plain(case))
+    done = subprocess.run(command, input=described, capture_output=True, text=True, errors="replace", timeout=120)
     return done.stdout.strip() or "none", done.stderr.strip()[-500:]
 
 
@@ -123,7 +122,7 @@ def _kernel_driver() -> str:
     """The version of the NVIDIA driver, as nvidia-smi prints it."""
     try:
         asked = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
-        return subprocess.run(asked, capture_output=True, text=True, check=True).stdout.split()[0]
+        return subprocess.run(asked, capture_output=True, text=True, errors="replace", check=True).stdout.split()[0]
     except (OSError, subprocess.CalledProcessError, IndexError):
         return "unknown"
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from tmalab.console import print_to_any_console
 from tmalab.run import Run
 from tmalab.texts import text
 
@@ -19,6 +20,7 @@ Shown = tuple[str, Run, np.ndarray, np.ndarray]  # what it was, the run, the res
 
 def main(demonstrate: Callable[[str], list[Shown]]) -> None:
     """Run a kernel's demonstration on the chosen backend; exit 1 where a run or a byte is wrong."""
+    print_to_any_console()
     parser = argparse.ArgumentParser(description=sys.modules["__main__"].__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("--on", choices=("simulator", "gpu"), default="simulator")

@@ -57,6 +57,20 @@ def test_a_map_is_128_bytes_by_value_and_64_byte_aligned():
     assert re.search(r"mov\.b64 (%rd\d+), one_map_param_0;\n\s*cvta\.param\.u64 \1, \1;", text)
 
 
+@kernel
+def 复制(out):
+    out[0, 0] = 第一(out)
+
+
+@device
+def 第一(out):
+    return out[1, 1]
+
+
+def test_a_kernel_is_named_in_any_script():
+    assert ".visible .entry kernel__(" in 复制.ptx((OUT,))
+
+
 def test_the_copy_takes_the_address_of_the_parameter():
     text = one_map.ptx((MAP, OUT))
     address = re.search(r"cvta\.param\.u64 (%rd\d+)", text)[1]
