@@ -162,7 +162,7 @@ def _known_cells(notebook: Any) -> dict[str, tuple[Any, Mapping[str, Any]]]:
     graded = {cell.name: cell for cell in notebook.grade_cells}
     solutions = {cell.name for cell in notebook.solution_cells}
     tasks = {cell.name: cell for cell in notebook.task_cells}
-    known = {}
+    known: dict[str, tuple[Any, Mapping[str, Any]]] = {}
     for cell in notebook.source_cells:
         metadata: dict[str, Any] = {
             "grade": cell.name in graded,
