@@ -54,9 +54,12 @@ class NotTheLanguage(Exception):
 
 def check(source: KernelSource) -> None:
     """Raise NotTheLanguage unless all of a kernel's functions keep to the kernel language."""
-    known = source.modules.keys() | source.constants.keys() | source.functions.keys() | source.helpers.keys()
+    helpers = {name for name, own in source.helpers.items() if own in source.functions}
+    known = source.modules.keys() | source.constants.keys() | source.functions.keys() | helpers
     for name, written in source.functions.items():
         tree = stripped(written)
+        if tree.body[0].name != name:  # type: ignore[attr-defined]
+            raise NotTheLanguage(text("language.refused", kernel=source.name, line=0, what=name))
         for node in ast.walk(tree):
             reason = _reason(node, source)
             if reason:

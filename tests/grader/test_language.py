@@ -88,5 +88,21 @@ def test_an_import_that_is_no_kernels_is_refused(path):
         check(source)
 
 
+@pytest.mark.parametrize(
+    "forged",
+    [
+        {"helpers": {"exec": "nowhere"}},
+        {"functions": {"exec": "def other(out):\n    pass\n"}, "files": {"exec": "cell 1"}},
+    ],
+    ids=lambda forged: next(iter(forged)),
+)
+def test_a_name_that_nothing_stands_behind_is_not_known(forged):
+    source = kernel_with("exec('out[0] = 1')")
+    for table, entries in forged.items():
+        getattr(source, table).update(entries)
+    with pytest.raises(NotTheLanguage, match="exec"):
+        check(source)
+
+
 def test_an_instruction_that_there_is_not_is_left_to_the_run_which_says_what_may_be_meant():
     check(kernel_with("ptx.mbarrier_wiat_parity(out, 0)"))
