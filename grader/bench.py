@@ -17,7 +17,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import count, islice
 from pathlib import Path
 from typing import Any
@@ -49,7 +49,8 @@ def measure(submissions: int, jobs: int, stock: int) -> dict[str, Any]:
     `load` is how many processes of others wanted a processor when it began (the average of a minute): a busy computer
     slows both ways, and not by the same.
     """
-    load, stock = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0, min(stock, submissions)
+    load = round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else 0.0
+    stock = min(stock, submissions)
     with tempfile.TemporaryDirectory() as folder:
         sample = write_submissions(Path(folder) / "stock", stock)
         _prepare(Path(folder) / "stock")
@@ -61,28 +62,34 @@ def measure(submissions: int, jobs: int, stock: int) -> dict[str, Any]:
         failed = sum(
             not list((Path(folder) / "stock/autograded" / student / name).glob("*")) for student, name in sample
         )
+    counted = {"submissions": submissions, "jobs": jobs, "stock_submissions": stock, "stock_failed": failed}
+    assignments = len({assignment for _, assignment in sample})
+    return {**counted, "assignments": assignments, **_rates(turns, submissions, stock), **_computer(), "load": load}
+
+
+def _rates(turns: Sequence[tuple], submissions: int, stock: int) -> dict[str, Any]:
+    """What all turns took together, and how both ways compare."""
     all_ours, memories, cpus, levels, all_theirs, stock_cpus = zip(*turns, strict=True)
     ours, theirs, cpu, stock_cpu = map(sum, (all_ours, all_theirs, cpus, stock_cpus))
-    memory, isolation = max(memories), " ".join(sorted(set(levels)))
     return {
-        "submissions": submissions,
-        "assignments": len({assignment for _, assignment in sample}),
-        "turns": TURNS,
-        "jobs": jobs,
-        "isolation": isolation,
+        "turns": len(turns),
+        "isolation": " ".join(sorted(set(levels))),
         "seconds": round(ours, 1),
         "cpu_seconds": round(cpu, 1),
         "per_minute": round(60 * submissions / ours, 1),
-        "memory_mib": memory >> 20,
-        "stock_submissions": stock,
-        "stock_failed": failed,
+        "memory_mib": max(memories) >> 20,
         "stock_seconds": round(theirs, 1),
         "stock_cpu_seconds": round(stock_cpu, 1),
         "stock_per_minute": round(60 * stock / theirs, 1),
         "ratio": round(theirs / stock / (ours / submissions), 2),
         "cpu_ratio": round(stock_cpu / stock / (cpu / submissions), 2),
+    }
+
+
+def _computer() -> dict[str, Any]:
+    """What the figures depend on beside the code."""
+    return {
         "cpus": os.cpu_count(),
-        "load": round(load, 1),
         "processor": _processor(),
         "system": platform.platform(terse=True),
         "python": platform.python_version(),

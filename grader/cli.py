@@ -7,24 +7,19 @@ at fault.
 from __future__ import annotations
 
 import json
-import os
 import sys
-from collections.abc import Callable, Mapping
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import click
 
+from grader.classroom.grade_command import grade
 from grader.classroom.serve_command import serve
 from grader.exits import DONE, NOT_ALL, SET_UP, UNREADABLE, fail, leave
+from grader.options import as_json, assigned, seeded
 from grader.report import number
 from grader.texts import text
 from tmalab.console import print_to_any_console
-
-as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-seeded = click.option("--seed", type=int, default=None, help="The class's seed; by default TMALAB_CLASS_SEED, or 0.")
-assigned = click.option("--assignment", metavar="NAME", help="The lesson; by default found out from the notebook.")
 
 
 @click.group()
@@ -33,6 +28,7 @@ def main() -> None:
     print_to_any_console()
 
 
+main.add_command(grade)
 main.add_command(serve)
 
 
@@ -52,28 +48,8 @@ def check(
     as_json: bool,
 ) -> None:
     """Grade one notebook and print what its checks say. Its code runs in a sandbox; its outputs are not looked at."""
-    from grader.checking import class_seed
-    from grader.limits import HostFault
-    from grader.sandbox.host import NoSandbox
-    from grader.submission import Unreadable
-    from grader.trusted import regrade
-
     found: dict[str, Any] = {"notebook": str(notebook)}
-    try:
-        if server:
-            from grader.classroom.serve import checked_there
-
-            report = checked_there(server, notebook)
-        else:
-            report = regrade(notebook, assignment, class_seed() if seed is None else seed).as_dict()
-    except NoSandbox as error:
-        fail(SET_UP, str(error), found, as_json)
-    except HostFault as error:
-        fail(SET_UP, text("classroom.not-graded", reason=error), found, as_json)
-    except Unreadable as error:
-        fail(UNREADABLE, f"{notebook}: {error}", found, as_json)
-    except ValueError as error:
-        fail(UNREADABLE, str(error), found, as_json)
+    report = _report_on(notebook, server, assignment, seed, found, as_json)
     unknown = sorted(set(exercise) - {graded["exercise"] for graded in report["exercises"]})
     if unknown:
         fail(UNREADABLE, text("cli.not-in-notebook", ids=", ".join(unknown), path=notebook), found, as_json)
@@ -88,75 +64,30 @@ def check(
     sys.exit(DONE if points == maximum else NOT_ALL)
 
 
-@main.command()
-@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("-j", "--jobs", type=click.IntRange(1, 256), default=os.cpu_count() or 1, help="Workers at a time.")
-@click.option("--csv", "as_csv", is_flag=True, help="Print a table as CSV: a line for each exercise.")
-@click.option("--scheduler", metavar="ADDRESS", help="Grade with the workers of this Dask scheduler, not here.")
-@click.option(
-    "--gpu", is_flag=True, help="With --scheduler: run right kernels on the GPU of workers that have one too."
-)
-@click.option("--columns", type=click.Choice(["canvas", "moodle"]), help="Print CSV that such a gradebook imports.")
-@click.option("--roster", type=click.File(encoding="utf-8"), help="The platform's own list of students, CSV.")
-@click.option("--again", is_flag=True, help="Grade what is noted already, too.")
-@click.option(
-    "--feedback", type=click.Path(file_okay=False, path_type=Path), help="Write a page for each notebook here."
-)
-@click.option("--journal", type=click.Path(dir_okay=False, path_type=Path), help="Where to note what is graded.")
-@assigned
-@seeded
-@as_json
-def grade(
-    folder: Path,
-    jobs: int,
-    as_csv: bool,
-    scheduler: str | None,
-    gpu: bool,
-    columns: str | None,
-    roster: TextIO | None,
-    again: bool,
-    feedback: Path | None,
-    journal: Path | None,
-    assignment: str | None,
-    seed: int | None,
-    as_json: bool,
-) -> None:
-    """Grade every notebook in a folder. A run that was killed goes on where it stopped.
-
-    Exits with 3 where this computer, or a cluster's, left a notebook without a grade; the next run grades that again.
-    """
+def _report_on(
+    notebook: Path, server: str | None, assignment: str | None, seed: int | None, found: dict[str, Any], as_json: bool
+) -> dict[str, Any]:
+    """The report on a notebook that is checked here or by a server; where there is none the command ends."""
     from grader.checking import class_seed
-    from grader.classroom import table
-    from grader.classroom.feedback import without_figures, write_feedback
-    from grader.classroom.grading import grade_folder
-    from grader.classroom.journal import InUse
-    from grader.lesson import lessons
     from grader.limits import HostFault
     from grader.sandbox.host import NoSandbox
+    from grader.submission import Unreadable
+    from grader.trusted import regrade
 
-    found: dict[str, Any] = {"folder": str(folder)}
-    if gpu and scheduler is None:
-        fail(UNREADABLE, text("cli.gpu-alone"), found, as_json)
-    if assignment is not None and assignment not in lessons():
-        message = text("report.unknown-assignment", name=assignment, names=", ".join(lessons()))
-        fail(UNREADABLE, message, found, as_json)
     try:
-        with _workers(jobs, scheduler, gpu) as workers, _progress() as progress:
-            chosen = class_seed() if seed is None else seed
-            outcomes = grade_folder(folder, workers, chosen, assignment, journal, progress, gpu, again)
-    except (NoSandbox, HostFault, InUse, PermissionError) as error:
+        if server:
+            from grader.classroom.serve import checked_there
+
+            return checked_there(server, notebook)
+        return regrade(notebook, assignment, class_seed() if seed is None else seed).as_dict()
+    except NoSandbox as error:
         fail(SET_UP, str(error), found, as_json)
-    if not outcomes:
-        fail(UNREADABLE, text("cli.no-notebooks", path=folder), found, as_json)
-    if feedback:
-        write_feedback(outcomes, feedback)
-    if as_json:
-        click.echo(json.dumps(found | {"submissions": without_figures(outcomes)}))
-    elif columns:
-        click.echo(_columns(outcomes, columns, roster.read() if roster else ""), nl=False)
-    else:
-        click.echo(table.as_csv(outcomes) if as_csv else table.as_lines(outcomes), nl=not as_csv)
-    sys.exit(SET_UP if any("not_graded" in outcome for outcome in outcomes.values()) else DONE)
+    except HostFault as error:
+        fail(SET_UP, text("classroom.not-graded", reason=error), found, as_json)
+    except Unreadable as error:
+        fail(UNREADABLE, f"{notebook}: {error}", found, as_json)
+    except ValueError as error:
+        fail(UNREADABLE, str(error), found, as_json)
 
 
 @main.command()
@@ -294,39 +225,3 @@ def course(folder: Path, without_solutions: bool, seed: int | None, language: st
         click.echo(text("cli.written", path=path))
     if not written:
         click.echo(text("cli.course-kept", path=folder))
-
-
-def _columns(outcomes: Mapping[str, Mapping[str, Any]], columns: str, roster: str) -> str:
-    from grader.classroom.columns import as_canvas, as_moodle, people_of, scores_of
-
-    scores, maximum = scores_of(outcomes)
-    people = people_of(roster, list(scores)) if roster else None
-    return as_canvas(scores, maximum, people) if columns == "canvas" else as_moodle(scores, people)
-
-
-@contextmanager
-def _workers(jobs: int, scheduler: str | None, gpu: bool):
-    """What `grade_folder` takes as workers: so many processes here, or those of a cluster. Raises HostFault."""
-    if scheduler is None:
-        yield jobs
-        return
-    from grader.limits import HostFault
-
-    try:
-        from grader.classroom.cluster import Cluster
-    except ImportError as error:
-        raise HostFault(text("cli.no-distributed", module=error.name or "distributed")) from None
-    with Cluster(scheduler, gpu) as cluster:
-        yield cluster.outcomes
-
-
-@contextmanager
-def _progress():
-    """A bar on stderr, where that is a terminal; gives what is called with (done, count)."""
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
-        task = bar.add_task(text("classroom.grading"), total=None)
-        show: Callable[[int, int], None] = lambda done, count: bar.update(task, completed=done, total=count)  # noqa: E731
-        yield show

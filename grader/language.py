@@ -17,6 +17,7 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+from numba.core.types import Type
 
 from grader.source import MODULES, KernelSource, names_from_outside, stripped
 from grader.texts import text
@@ -40,7 +41,11 @@ SYNTAX += (ast.expr_context, ast.boolop, ast.operator, ast.unaryop, ast.cmpop)
 BUILTINS = {"range", "len", "min", "max", "abs", "int", "float", "bool", "round", "pow", "divmod", "print", "enumerate"}
 BUILTINS |= {"zip", "sum", "tuple", "ValueError", "RuntimeError", "AssertionError", "Exception"}
 OF_VALUES = {"shape", "size", "ndim", "itemsize", "nbytes", "strides", "dtype", "x", "y", "z", "real", "imag", "T"}
-OF_CUDA = {"cuda", "ptx"}  # in the simulator these are its own objects, whose public names are the kernel language
+SHORT = {("numba", "cuda"): "cuda", ("tmalab", "ptx"): "ptx"}
+KERNELS_OWN = (
+    ".stubs",
+    ".intrinsics",
+)  # the modules of numba.cuda that hold what kernels use, and nothing of its hosts
 
 
 class NotTheLanguage(Exception):
@@ -49,9 +54,12 @@ class NotTheLanguage(Exception):
 
 def check(source: KernelSource) -> None:
     """Raise NotTheLanguage unless all of a kernel's functions keep to the kernel language."""
-    known = source.modules.keys() | source.constants.keys() | source.functions.keys() | source.helpers.keys()
+    helpers = {name for name, own in source.helpers.items() if own in source.functions}
+    known = source.modules.keys() | source.constants.keys() | source.functions.keys() | helpers
     for name, written in source.functions.items():
         tree = stripped(written)
+        if tree.body[0].name != name:  # type: ignore[attr-defined]
+            raise NotTheLanguage(text("language.refused", kernel=source.name, line=0, what=name))
         for node in ast.walk(tree):
             reason = _reason(node, source)
             if reason:
@@ -61,7 +69,7 @@ def check(source: KernelSource) -> None:
             raise NotTheLanguage(text("language.refused", kernel=name, line=tree.body[0].lineno, what=outer))
     for name, path in source.modules.items():
         module, _, part = path.partition(".")
-        if part and not _may_end_in(module, _resolved(module, part.split("."))):
+        if part and not _is_known(module, part.split(".")):
             raise NotTheLanguage(text("language.refused", kernel=source.name, line=0, what=name))
 
 
@@ -90,10 +98,24 @@ def _is_known_attribute(node: ast.Attribute, source: KernelSource) -> bool:
     if known is None:
         return names[-1] in OF_VALUES
     module, _, part = known.partition(".")
-    path = [*filter(None, part.split(".")), *names]
-    while len(path) > 1 and path[-1] in OF_VALUES and module not in OF_CUDA:
-        path.pop()
-    return _may_end_in(module, _resolved(module, path)) or (module in OF_CUDA and not _leads_away(module, path))
+    return _is_known(module, [*filter(None, part.split(".")), *names])
+
+
+def _is_known(module: str, path: list[str]) -> bool:
+    """Whether a kernel may name what a chain of attributes from a module means.
+
+    In the simulator `cuda` and `ptx` are its own objects, which hold more than their namesakes: only what these have
+    is known. Of an instruction that there is not the run says which one may be meant.
+    """
+    if len(path) > 1 and (module, path[0]) in SHORT:
+        module, path = SHORT[module, path[0]], path[1:]
+    if module == "ptx":
+        return len(path) == 1 and isinstance(_resolved(module, path), Instruction | None)
+    if module == "cuda":
+        return _is_a_kernels(_resolved(module, path[:1])) and _resolved(module, path) is not None
+    while len(path) > 1 and path[-1] in OF_VALUES:
+        path = path[:-1]
+    return _may_end_in(module, _resolved(module, path))
 
 
 def _parts(node: ast.expr) -> Iterator[str]:
@@ -115,18 +137,14 @@ def _resolved(module: str, path: list[str]) -> Any:
     return value
 
 
-def _leads_away(module: str, path: list[str]) -> bool:
-    """Whether a chain from `cuda` or `ptx` goes through another module than those that kernels may name."""
-    steps = [_resolved(module, path[:end]) for end in range(1, len(path) + 1)]
-    return any(isinstance(step, ModuleType) and step.__name__ not in MODULES for step in steps)
+def _is_a_kernels(value: Any) -> bool:
+    """Whether this value of numba.cuda is for kernels: an index, a function of the GPU's, a type of numbers."""
+    modules = (str(getattr(of, "__module__", "")) for of in (value, type(value)))
+    return isinstance(value, Type) or any(module.endswith(KERNELS_OWN) for module in modules)
 
 
 def _may_end_in(module: str, value: Any) -> bool:
-    """Whether a kernel may name this value of a module."""
-    if module == "ptx":  # what else is in this namespace is not of the kernel language
-        return isinstance(value, Instruction)
-    if module in OF_CUDA:
-        return value is not None and not isinstance(value, ModuleType)
+    """Whether a kernel may name this value of a module, which is not one of the GPU's."""
     if module == "builtins":
         return getattr(value, "__name__", "") in BUILTINS
     if isinstance(value, ModuleType):
@@ -135,9 +153,4 @@ def _may_end_in(module: str, value: Any) -> bool:
         return isinstance(value, float) or value in vars(math).values()
     if isinstance(value, type):
         return issubclass(value, (np.generic, IntEnum))
-    plain = isinstance(value, (bool, int, float, np.generic, np.ufunc, np.dtype))
-    return plain or type(value).__module__.startswith(("numba.", "tmalab.ptx")) or _is_cudas(value)
-
-
-def _is_cudas(value: Any) -> bool:
-    return str(getattr(value, "__module__", "")).startswith(("numba.cuda", "tmalab.ptx"))
+    return isinstance(value, (bool, int, float, np.generic, np.ufunc, np.dtype, Type))

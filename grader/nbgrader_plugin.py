@@ -36,7 +36,7 @@ from nbgrader.preprocessors import (
     OverwriteKernelspec,
     SaveAutoGrades,
 )
-from traitlets import Integer
+from traitlets import Float, Integer
 
 from grader.checking import class_seed
 from grader.classroom.gradebook import only_writer
@@ -44,6 +44,7 @@ from grader.classroom.graded_before import file_of, graded_before
 from grader.classroom.grading import JOURNAL, entry_key
 from grader.classroom.journal import add
 from grader.lesson import Lesson, grade_id_of, lessons
+from grader.sandbox.allowance import SECONDS
 from grader.sandbox.host import Sandbox
 from grader.submission import Unreadable, note_version
 from grader.texts import text
@@ -87,6 +88,7 @@ class TrustedGrades(NbGraderPreprocessor):
     """
 
     seed = Integer(None, allow_none=True, help="The class's seed; by default TMALAB_CLASS_SEED, or 0.").tag(config=True)
+    limit = Float(SECONDS, help="Seconds for all that one submission runs.").tag(config=True)
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
         told = resources["nbgrader"]
@@ -95,7 +97,7 @@ class TrustedGrades(NbGraderPreprocessor):
         found: dict[str, Any]
         try:
             report = graded_before(_handed_in.get(_which(told)), seed, lesson)
-            report = report or regrade(nb, lesson.assignment, seed, _sandbox(), lesson, figures=True).as_dict()
+            report = report or self._regraded(nb, seed, lesson)
             said, found = _said(report), {"report": report}
         except Unreadable as reason:
             said = {check.grade_id: (0.0, str(reason), "") for check in lesson.checks}
@@ -110,6 +112,10 @@ class TrustedGrades(NbGraderPreprocessor):
             Path(JOURNAL), entry_key(name, content, seed, lesson.assignment), found
         )  # nbgrader works in the course's folder
         return nb, resources
+
+    def _regraded(self, nb: Any, seed: int, lesson: Lesson) -> dict[str, Any]:
+        report = regrade(nb, lesson.assignment, seed, _sandbox(), lesson, figures=True, limit=self.limit)
+        return report.as_dict()
 
 
 def _lesson(assignment: str, cells: Any) -> Lesson:
@@ -156,7 +162,7 @@ def _known_cells(notebook: Any) -> dict[str, tuple[Any, Mapping[str, Any]]]:
     graded = {cell.name: cell for cell in notebook.grade_cells}
     solutions = {cell.name for cell in notebook.solution_cells}
     tasks = {cell.name: cell for cell in notebook.task_cells}
-    known = {}
+    known: dict[str, tuple[Any, Mapping[str, Any]]] = {}
     for cell in notebook.source_cells:
         metadata: dict[str, Any] = {
             "grade": cell.name in graded,

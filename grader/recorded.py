@@ -75,18 +75,17 @@ def recorded_stores(operation: str, tensor_map: TensorMap, places: Sequence[tupl
     Each was recorded alone, all of one memory. Their results are put together: of stores what each has changed, of
     sums what each has added. Places that occur several times are the recordings in their order.
     """
-    found = [recorded_copy for recorded_copy in _lesson_stores() if recorded_copy[0].operation == operation]
-    tiles, results, memory = [], [], None
+    left = [recorded_copy for recorded_copy in _lesson_stores() if recorded_copy[0].operation == operation]
+    found = []
     for place in places:
-        i = next((i for i, (case, *_) in enumerate(found) if case.same_copy(operation, tensor_map, place)), None)
+        i = next((i for i, (case, *_) in enumerate(left) if case.same_copy(operation, tensor_map, place)), None)
         if i is None:
             raise KeyError(f"no recording holds the {operation} through {tensor_map} at {place}")
-        case, result, where = found.pop(i)
-        tiles.append(case.shared()[case.shared_address :][: tensor_map.shared_bytes])
-        memory = case.memory()
-        results.append(result)
+        found.append(left.pop(i))
+    memory, where = found[-1][0].memory(), found[-1][2]
+    tiles = [case.shared()[case.shared_address :][: tensor_map.shared_bytes] for case, *_ in found]
     after = memory.copy()
-    for result in results:
+    for _, result, _ in found:
         if operation == "add":
             integers = f"u{tensor_map.element_size}"
             after.view(integers)[...] += result.view(integers) - memory.view(integers)

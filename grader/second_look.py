@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from grader.trusted import Graded
+    from grader.graded import Graded
 
 
 def may_be_lacking(graded: Graded, tree: Any) -> bool:

@@ -107,12 +107,12 @@ def _merged(texts: Sequence[tuple[str, str]], old: str) -> Catalog:
             replaced[key].append(message)
     catalogue = Catalog()
     for key, english in texts:
-        message = kept.get((key, english))
-        if message is None and replaced[key]:
+        same = kept.get((key, english))
+        if same is None and replaced[key]:
             before = replaced[key].pop(0)
             catalogue.add(english, before.string, flags={"fuzzy"}, context=key)
         else:
-            catalogue.add(english, message.string if message else "", flags=_flags(message), context=key)
+            catalogue.add(english, same.string if same else "", flags=_flags(same), context=key)
     return catalogue
 
 

@@ -12,15 +12,16 @@ learner's part in the sandbox. Expected values never go in there, and inputs one
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from grader import checking, exercises, submission
 from grader.alone import PATIENCE
-from grader.exercise import Exercise, Finding
+from grader.exercise import Exercise, Finding, evidence
+from grader.graded import SCHEMA, Graded, Part, Report
 from grader.hints import HintLadder, hint_for
 from grader.lesson import CheckCell, Lesson, assignment_of, lessons
 from grader.limits import Failed, HostFault
@@ -28,6 +29,7 @@ from grader.picture import WrongRun, drawn
 from grader.quiet import quiet
 from grader.report import render
 from grader.runner import using
+from grader.sandbox.allowance import SECONDS, Allowance
 from grader.sandbox.answers import read
 from grader.sandbox.calls import Calls, entry
 from grader.sandbox.exported import Untrue, taken
@@ -39,68 +41,9 @@ from grader.slices import Cell
 from grader.texts import text
 from grader.variants import variant_of
 
-SCHEMA = 2
 LONGEST = 20_000  # characters of a message, which may repeat what a learner wrote
 CALL = Limits(wall=80, cpu=15)  # for an answer's cells and all calls of a function
 WHOLE = Limits(wall=180, cpu=45)  # for all cells of a notebook
-
-
-@dataclass(frozen=True)
-class Part:
-    """One part of a check. `maximum` 0 is evidence; `passed` None: nothing could be judged; `cause`: what failed."""
-
-    part: str
-    points: float
-    maximum: float
-    passed: bool | None
-    message: str
-    cause: str
-
-
-@dataclass(frozen=True)
-class Graded:
-    """One exercise: its parts, the check's own words, what the sandbox used for it (seconds; bytes at most).
-
-    `figure` is the drawing (SVG) of a run that went wrong, where figures were asked for and there is one.
-    """
-
-    exercise: str
-    grade_id: str
-    points: float
-    maximum: float
-    parts: Sequence[Part]
-    report: str
-    time_s: float
-    memory: int
-    figure: str = ""
-
-
-@dataclass(frozen=True)
-class Report:
-    """What a notebook earned, and how that was found out. Plain data."""
-
-    schema: int
-    assignment: str
-    isolation: str
-    statement: str
-    versions: Mapping[str, str]
-    seed: int
-    notebook_hash: str
-    exercises: Sequence[Graded]
-
-    @property
-    def points(self) -> float:
-        """The sum over all exercises."""
-        return sum(graded.points for graded in self.exercises)
-
-    @property
-    def maximum(self) -> float:
-        """The most that could be earned."""
-        return sum(graded.maximum for graded in self.exercises)
-
-    def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return {**asdict(self), "points": self.points, "maximum": self.maximum}
 
 
 def regrade(
@@ -111,6 +54,7 @@ def regrade(
     lesson: Lesson | None = None,
     live: bool = False,
     figures: bool = False,
+    limit: float = SECONDS,
 ) -> Report:
     """Grade a notebook: its JSON, or a path to it.
 
@@ -121,6 +65,8 @@ def regrade(
     live         whether right kernels also run on this computer's GPU, as evidence, outside of the sandbox: nothing
                  but the kernel language runs there, in a process of its own
     figures      draw a run that went wrong, for feedback; it is run again for that
+    limit        seconds for all that the notebook's cells and kernels run, shared by its exercises: one that is judged
+                 within its share keeps its points, whatever the others do
 
     Raises submission.Unreadable for what is no notebook of the course, NoSandbox where no sandbox can be started,
     HostFault where this computer failed twice while it graded: the notebook has no grade then.
@@ -129,20 +75,15 @@ def regrade(
     lesson = lesson or _lesson(assignment, handed_in)
     with contextlib.ExitStack() as stack:
         sandbox = sandbox or stack.enter_context(Sandbox())
-        graded = _graded(handed_in, lesson, seed, sandbox, live, figures)
+        grade = lambda: _Grading(handed_in, lesson, seed, sandbox, live, figures, limit).all()  # noqa: E731
+        try:
+            graded = grade()
+        except HostFault:  # from the start once more
+            graded = grade()
         level = sandbox.level
     used = versions() | {"student": submission.version_told(handed_in.cells, handed_in.metadata)}
-    return Report(SCHEMA, lesson.assignment, level.name, level.statement, used, seed, handed_in.digest, graded)
-
-
-def _graded(
-    handed_in: submission.Submission, lesson: Lesson, seed: int, sandbox: Sandbox, live: bool, figures: bool
-) -> Sequence[Graded]:
-    """All exercises; from the start once more where the computer was at fault."""
-    try:
-        return tuple(_Grading(handed_in, lesson, seed, sandbox, live, figures).all())
-    except HostFault:
-        return tuple(_Grading(handed_in, lesson, seed, sandbox, live, figures).all())
+    digest = handed_in.digest
+    return Report(SCHEMA, lesson.assignment, level.name, level.statement, used, seed, digest, limit, graded)
 
 
 def versions() -> dict[str, str]:
@@ -198,31 +139,51 @@ class _Grading:
         sandbox: Sandbox,
         live: bool,
         figures: bool,
+        limit: float,
     ):
         self.lesson, self.seed, self.sandbox, self.figures = lesson, seed, sandbox, figures
         self.code = handed_in.code()
         self.runner = InSandbox(sandbox, discreet=seed != 0, live=live)
+        self.allowance = Allowance(limit)
         self.ran: set[str] = set()
         asking = [exercises.find(check.exercise) for check in lesson.checks]
         self.questions = {each.id: each.questions(variant_of(seed)) for each in asking if each and each.questions}
 
-    def all(self) -> Iterator[Graded]:
+    def all(self) -> Sequence[Graded]:
         """Every exercise: first from the cells that its answer needs; where that was not enough, from all cells.
 
         An answer that is said in full is not looked for again: that would be a second guess.
         """
+        with self.sandbox.within(self.allowance):
+            first = self._first_look()
+            lacking = [check for check, (graded, tree) in first.items() if may_be_lacking(graded, tree)]
+            second = self._second_look(lacking, first) if lacking and self._left_out() else {}
+        return tuple(second.get(check, graded) for check, (graded, _) in first.items())
+
+    def _first_look(self) -> dict[CheckCell, tuple[Graded, Any]]:
+        checks = self.lesson.checks
+        self.allowance.share(len(checks) + 1)
         trees = self._together()
-        first = [self._exercise(check, trees.get(check.exercise)) for check in self.lesson.checks]
-        lacking = {graded.exercise for graded, tree in first if may_be_lacking(graded, tree)}
-        others = self._from_all_cells() if lacking and self._left_out() else {}
-        for check, (graded, tree) in zip(self.lesson.checks, first, strict=True):
-            again = others.get(check.exercise)
-            if check.exercise in lacking and again is not None and not same(again, tree):
+        found = {}
+        for left, check in zip(range(len(checks), 0, -1), checks, strict=True):
+            self.allowance.share(left)
+            found[check] = self._exercise(check, trees.get(check.exercise))
+        return found
+
+    def _second_look(
+        self, lacking: Sequence[CheckCell], first: Mapping[CheckCell, tuple[Graded, Any]]
+    ) -> dict[CheckCell, Graded]:
+        self.allowance.share(2)
+        others, found = self._from_all_cells(), {}
+        for left, check in zip(range(len(lacking), 0, -1), lacking, strict=True):
+            self.allowance.share(left)
+            (graded, tree), again = first[check], others.get(check.exercise)
+            if again is not None and not same(again, tree):
                 second = self._judged(check, again, whole=True)
                 stands = second.points > graded.points or is_said(again) or contradicts(tree, again)
                 better = second if stands else graded
-                graded = replace(better, time_s=round(graded.time_s + second.time_s, 3))
-            yield graded
+                found[check] = replace(better, time_s=round(graded.time_s + second.time_s, 3))
+        return found
 
     def _together(self) -> dict[str, Any]:
         """The answers from one process; none, if one of them spoils it for the others."""
@@ -234,6 +195,7 @@ class _Grading:
     def _exercise(self, check: CheckCell, tree: Any) -> tuple[Graded, Any]:
         """One exercise, and its answer; it is asked for alone where it did not come with the others."""
         before, self.sandbox.used = self.sandbox.used, Used()
+        self.allowance.was_short = False
         try:
             tree = tree or self._answers([check], whole=False)[check.exercise]
         except Failed as failed:
@@ -249,6 +211,7 @@ class _Grading:
         """Judge an answer, in the way that the notebook does."""
         exercise = self._find(check)
         before, self.sandbox.used = self.sandbox.used, Used()
+        self.allowance.was_short = False
         request = self.request([check], whole)
         calls = Calls(lambda: self.sandbox.open("answers", WHOLE if whole else CALL, **request), check.exercise)
         try:
@@ -263,12 +226,16 @@ class _Grading:
 
     def _as_graded(self, check: CheckCell, exercise: Exercise, findings: list[Finding]) -> Graded:
         findings = [replace(each, message=_shortened(each.message)) for each in findings]
+        cut_short = self.allowance.was_short
+        if cut_short:
+            findings.append(evidence("time", text("sandbox.over-limit", seconds=self.allowance.seconds)))
         report = render(exercise.id, exercise.points, findings, hint_for(exercise, findings, HintLadder()))
         parts = tuple(
             Part(each.part, each.points, each.maximum, each.passed, each.message, each.cause) for each in findings
         )
         points, figure = checking.total(exercise, findings), self._figure(findings)
-        return Graded(exercise.id, check.grade_id, points, float(exercise.points), parts, report, 0.0, 0, figure)
+        maximum = float(exercise.points)
+        return Graded(exercise.id, check.grade_id, points, maximum, parts, report, 0.0, 0, figure, cut_short)
 
     def _figure(self, findings: Sequence[Finding]) -> str:
         """The drawing of a run that went wrong: best of one that was reported, which tells more than wrong bytes."""

@@ -60,7 +60,9 @@ def _reasons(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     found = []
     if old["notebook_hash"] != new["notebook_hash"]:
         found.append(text("classroom.other-notebook"))
-    pairs = {"seed": (old["seed"], new["seed"]), "isolation": (old["isolation"], new["isolation"])}
+    pairs = {name: (old[name], new[name]) for name in ("seed", "isolation")}
+    if "limit_s" in old and "limit_s" in new:  # since schema 3
+        pairs["limit"] = old["limit_s"], new["limit_s"]
     pairs |= {name: (old["versions"].get(name), version) for name, version in new["versions"].items()}
     for name, (one, other) in pairs.items():
         if one != other and name != "student":

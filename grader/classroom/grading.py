@@ -14,6 +14,8 @@ from grader import submission, trusted
 from grader.classroom import pool
 from grader.classroom.journal import Journal
 from grader.classroom.work import Job, Outcome
+from grader.graded import SCHEMA
+from grader.sandbox.allowance import SECONDS
 
 JOURNAL = ".grader/journal.jsonl"  # in the folder that is graded
 LEFT_OUT = {".ipynb_checkpoints", ".grader"}
@@ -39,6 +41,7 @@ def grade_folder(
     progress: Callable[[int, int], object] = lambda done, count: None,
     live: bool = False,
     again: bool = False,
+    limit: float = SECONDS,
 ) -> dict[str, Outcome]:
     """The outcomes of all notebooks in a folder, by their path in it, sorted. What the journal holds is not done again.
 
@@ -46,6 +49,7 @@ def grade_folder(
     live      whether right kernels also run on a GPU of the workers, as evidence
     journal   where outcomes are noted, but for those that have no grade because a computer failed; None: JOURNAL
     again     whether what the journal holds is done again all the same
+    limit     seconds for each submission; one that another limit has cut short is done again
 
     Raises NoSandbox, HostFault where a cluster can't be had, or journal.InUse where another run grades this folder.
     """
@@ -53,7 +57,8 @@ def grade_folder(
     files = {path.relative_to(folder).as_posix(): path for path in notebooks(folder)}
     keys = {name: _key(name, path, seed, assignment, live) for name, path in files.items()}
     with Journal(journal or folder / JOURNAL) as noted:
-        found = {} if again else {name: noted.entries[key] for name, key in keys.items() if key in noted.entries}
+        known = {} if again else {name: noted.entries[key] for name, key in keys.items() if key in noted.entries}
+        found = {name: outcome for name, outcome in known.items() if not _cut_by_another(outcome, limit)}
         progress(len(found), len(files))
 
         def keep(name: str, outcome: Outcome) -> None:
@@ -63,14 +68,18 @@ def grade_folder(
             progress(len(found), len(files))
 
         left = {name: path for name, path in files.items() if name not in found}
-        for name, outcome in outcomes_of(_jobs(left, assignment, seed, live, keep)):
+        for name, outcome in outcomes_of(_jobs(left, Job("", b"", assignment, seed, live, limit), keep)):
             keep(name, outcome)
     return {name: found[name] for name in files}
 
 
-def _jobs(
-    left: Mapping[str, Path], assignment: str | None, seed: int, live: bool, keep: Callable[[str, Outcome], None]
-) -> Iterator[Job]:
+def _cut_by_another(outcome: Outcome, limit: float) -> bool:
+    """Whether a grade lacks something for want of time, and there is more or less of it now."""
+    report = outcome.get("report")
+    return bool(report and report["limit_s"] != limit and any(graded["cut_short"] for graded in report["exercises"]))
+
+
+def _jobs(left: Mapping[str, Path], how: Job, keep: Callable[[str, Outcome], None]) -> Iterator[Job]:
     """The jobs, each file read when its turn comes; of one that can't be read the outcome is known at once."""
     for name, path in left.items():
         try:
@@ -78,7 +87,7 @@ def _jobs(
         except submission.Unreadable as reason:
             keep(name, {"error": str(reason)})
         else:
-            yield Job(name, content, assignment, seed, live)
+            yield how._replace(name=name, content=content)
 
 
 def _key(name: str, path: Path, seed: int, assignment: str | None, live: bool) -> str:
@@ -93,7 +102,7 @@ def entry_key(name: str, content: str, seed: int, assignment: str | None, live: 
     """The journal's key for a grade of a notebook: `name` is its path, `content` its hash."""
     versions = " ".join(trusted.versions().values())
     live_too = " live" if live else ""
-    return f"{name}\n{content}\n{seed}\n{assignment or ''}\n{trusted.SCHEMA} {versions}{live_too}"
+    return f"{name}\n{content}\n{seed}\n{assignment or ''}\n{SCHEMA} {versions}{live_too}"
 
 
 def name_in(key: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from grader.report import number
 from grader.sandbox.exported import printable
+from grader.texts import text
 
 HEADER = ("notebook", "exercise", "points", "maximum", "remark")
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would calculate
@@ -44,7 +45,9 @@ def _rows(name: str, outcome: Mapping[str, Any]) -> list[list[str]]:
     if "report" not in outcome:
         return [[name, "", "", "", _verdict(outcome)]]
     graded = outcome["report"]["exercises"]
-    return [[name, each["exercise"], number(each["points"]), number(each["maximum"]), ""] for each in graded]
+    remarks = [text("classroom.cut-short") if each.get("cut_short") else "" for each in graded]
+    told = zip(graded, remarks, strict=True)
+    return [[name, each["exercise"], number(each["points"]), number(each["maximum"]), remark] for each, remark in told]
 
 
 def harmless(cell: str) -> str:
@@ -56,4 +59,7 @@ def harmless(cell: str) -> str:
 def _verdict(outcome: Mapping[str, Any]) -> str:
     if "report" not in outcome:
         return outcome.get("error") or outcome["not_graded"]
-    return f"{number(outcome['report']['points'])}/{number(outcome['report']['maximum'])}"
+    report = outcome["report"]
+    points = f"{number(report['points'])}/{number(report['maximum'])}"
+    cut = [graded["exercise"] for graded in report["exercises"] if graded.get("cut_short")]
+    return f"{points}  {text('classroom.over-limit', ids=', '.join(cut), seconds=report['limit_s'])}" if cut else points

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from grader import submission, trusted
 from grader.limits import Failed, HostFault
+from grader.sandbox.allowance import SECONDS
 from grader.sandbox.host import Sandbox
 from grader.texts import text
 
@@ -26,6 +27,7 @@ class Job(NamedTuple):
     assignment: str | None
     seed: int
     live: bool = False  # whether right kernels also run on this computer's GPU
+    limit: float = SECONDS  # for all that it runs
 
 
 _own = threading.Lock()  # held while this process grades: it has one sandbox, and one standard output to keep quiet
@@ -63,11 +65,9 @@ def grade(job: Job, sandbox: Sandbox) -> Outcome:
     """The outcome of one notebook; nothing in it, nor its being no notebook, stops the caller. Raises NoSandbox."""
     try:
         notebook = submission.parse(job.content)
-        return {
-            "report": trusted.regrade(
-                notebook, job.assignment, job.seed, sandbox, live=job.live, figures=True
-            ).as_dict()
-        }
+        _, _, assignment, seed, live, limit = job
+        report = trusted.regrade(notebook, assignment, seed, sandbox, live=live, figures=True, limit=limit)
+        return {"report": report.as_dict()}
     except submission.Unreadable as reason:
         return {"error": str(reason)}
     except (Failed, RecursionError) as error:

@@ -45,16 +45,8 @@ def broken_maps(seed: int) -> list[tuple[str, dict[str, Any], str]]:
     odd, tall = draw.choice((100, 108, 116)), draw.choice((64, 96, 128))
     narrow, long, every = draw.choice((2, 4)), draw.choice((384, 512)), draw.choice((12, 16))
     maps: list[tuple[str, dict[str, Any], str]] = [
-        (
-            Sentence("maps.doctor-wanted-odd", columns=odd),
-            tiled("FLOAT16", (odd, tall), (2 * odd,), (64, 8)),
-            "a",
-        ),
-        (
-            Sentence("maps.doctor-wanted-shifted"),
-            tiled("FLOAT16", (127, tall), (256,), (64, 8), ADDRESS + 2),
-            "a",
-        ),
+        (Sentence("maps.doctor-wanted-odd", columns=odd), tiled("FLOAT16", (odd, tall), (2 * odd,), (64, 8)), "a"),
+        (Sentence("maps.doctor-wanted-shifted"), tiled("FLOAT16", (127, tall), (256,), (64, 8), ADDRESS + 2), "a"),
         (
             Sentence("maps.doctor-wanted-narrow", columns=narrow),
             tiled("FLOAT16", (128, tall), (256,), (narrow, 64)),
@@ -67,26 +59,14 @@ def broken_maps(seed: int) -> list[tuple[str, dict[str, Any], str]]:
         ),
         (Sentence("maps.doctor-wanted-long", bytes=long), tiled("UINT8", (4096, tall), (4096,), (long, 8)), "d"),
         (Sentence("maps.doctor-wanted-large"), tiled("FLOAT32", (4096, 4096), (16384,), (256, 256)), "e"),
-        (
-            Sentence("maps.doctor-wanted-nan"),
-            tiled("INT32", (128, tall), (512,), (32, 8), oob_fill="NAN"),
-            "f",
-        ),
-        (
-            Sentence("maps.doctor-wanted-image"),
-            tiled("FLOAT32", (16, 12, 10), (64,), (16, 4, 4)),
-            "g",
-        ),
+        (Sentence("maps.doctor-wanted-nan"), tiled("INT32", (128, tall), (512,), (32, 8), oob_fill="NAN"), "f"),
+        (Sentence("maps.doctor-wanted-image"), tiled("FLOAT32", (16, 12, 10), (64,), (16, 4, 4)), "g"),
         (
             Sentence("maps.doctor-wanted-steps", every=every),
             tiled("FLOAT32", (64, 256), (256,), (64, 8 * every), element_strides=(1, every)),
             "h",
         ),
-        (
-            Sentence("maps.doctor-wanted-turned", rows=tall),
-            tiled("FLOAT16", (tall, 1024), (2048,), (8, 64)),
-            "i",
-        ),
+        (Sentence("maps.doctor-wanted-turned", rows=tall), tiled("FLOAT16", (tall, 1024), (2048,), (8, 64)), "i"),
     ]
     draw.shuffle(maps)
     return maps

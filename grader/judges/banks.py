@@ -28,7 +28,7 @@ class Line(NamedTuple):
     space: str
     place: str
     kind: str
-    count: int
+    times: int
     most: int  # ways, or sectors, of one access
     total: int
     least: int

@@ -21,6 +21,7 @@ from typing import Any
 from grader.limits import Failed, HostFault
 from grader.memory import pickled
 from grader.sandbox import endings, wire
+from grader.sandbox.allowance import Allowance
 from grader.sandbox.level import Level, environment, levels, python_command
 from grader.sandbox.limits import Limits
 from grader.sandbox.once import Pipes
@@ -55,6 +56,7 @@ class Sandbox:
 
     def __init__(self, level: str | None = None, limits: Limits = USUAL, gpu: bool = False):
         self.limits, self.used = limits, Used()
+        self.allowance: Allowance | None = None  # of the submission that is graded
         self._process: subprocess.Popen | None = None
         self._open: Connection | None = None
         self.about: dict[str, Any] = {}  # what the level's first task told of itself
@@ -92,11 +94,21 @@ class Sandbox:
         """Start a task. Only one runs at a time: one that is still open is closed."""
         if self._open is not None:
             self._open.close()
-        limits = limits or self.limits
-        stream = Pipes(self.level, limits) if self.level.fresh else self._stream(limits)
-        self._open = Connection(self, stream, limits)
+        wanted = limits or self.limits
+        held = self.allowance.cut(wanted) if self.allowance else wanted
+        stream = Pipes(self.level, held) if self.level.fresh else self._stream(held)
+        self._open = Connection(self, stream, held, self.allowance if held.wall < wanted.wall else None)
         self._open.say_first(task, request)
         return self._open
+
+    @contextlib.contextmanager
+    def within(self, allowance: Allowance | None) -> Iterator[None]:
+        """Inside, tasks take their time from an allowance and have no more than their share of it."""
+        before, self.allowance = self.allowance, allowance
+        try:
+            yield
+        finally:
+            self.allowance = before
 
     def _stream(self, limits: Limits) -> socket.socket:
         """Have the warm process start a task; one end of the connection with it. One that is dead is replaced."""
@@ -184,6 +196,8 @@ class Sandbox:
         self._open = None
         ending = connection.own_ending() or self._told_ending(connection)
         self.used += Used(ending.get("seconds", 0), ending.get("cpu", 0), ending.get("memory", 0))
+        if self.allowance:
+            self.allowance.spend(ending.get("seconds", 0) - ending.get("waited", 0))
         return ending
 
     def _told_ending(self, connection: Connection) -> dict[str, Any]:
@@ -202,8 +216,11 @@ class Sandbox:
 class Connection:
     """The grader's end of what one task says."""
 
-    def __init__(self, sandbox: Sandbox, stream: socket.socket | Pipes, limits: Limits):
+    def __init__(
+        self, sandbox: Sandbox, stream: socket.socket | Pipes, limits: Limits, shared: Allowance | None = None
+    ):
         self._sandbox, self._stream, self.limits = sandbox, stream, limits
+        self._shared = shared  # the allowance of which `limits` are a share
         self._ending: dict[str, Any] | None = None
         self._left = limits.record
         self.is_over = False  # whether the task has left its end
@@ -226,8 +243,10 @@ class Connection:
             return wire.receive(self._read, self._left)
         except (EOFError, OSError) as error:
             late, self.is_over = isinstance(error, TimeoutError), not isinstance(error, TimeoutError)
-            ending = self.close()
-            raise endings.failure({**ending, "reason": endings.WALL} if late else ending, self.limits) from None
+            ending = {**self.close(), **({"reason": endings.WALL} if late else {})}
+            if self._shared and ending["reason"] == endings.WALL:
+                self._shared.was_short = True
+            raise endings.failure(ending, self.limits) from None
         except wire.Malformed:
             self.close()
             raise Failed("malformed", text("sandbox.malformed")) from None

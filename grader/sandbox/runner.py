@@ -115,7 +115,8 @@ class InSandbox:
     ) -> Any:
         """The record of a task that runs a kernel. Raises Failed."""
         sandbox = sandbox or self._sandbox
-        return sandbox.ask(task, source=asdict(source), shape=asdict(shape), patience=self._limits, **request)
+        with sandbox.within(self._sandbox.allowance):
+            return sandbox.ask(task, source=asdict(source), shape=asdict(shape), patience=self._limits, **request)
 
 
 @lru_cache(maxsize=1)

@@ -100,7 +100,7 @@ def main(control_number: int, namespaced: bool) -> None:
 
 def _serve(control: socket.socket, connection: int, limits: Limits, namespaced: bool, crowd: int) -> dict:
     """Run one task to its end."""
-    began = time.monotonic()
+    clock = _Clock(time.monotonic())
     try:
         task = _start(connection, limits, namespaced, crowd)
     except OSError:  # no further process, or no memory for one
@@ -109,7 +109,7 @@ def _serve(control: socket.socket, connection: int, limits: Limits, namespaced: 
         os.close(connection)
     if task is None:
         return {"reason": endings.START}
-    act = _watch(control, task, began, limits)
+    act = _watch(control, task, clock, limits)
     task.kill()
     _, status, usage = os.wait4(task.keeper, 0)
     if not namespaced:
@@ -118,7 +118,8 @@ def _serve(control: socket.socket, connection: int, limits: Limits, namespaced: 
     cpu, memory = usage.ru_utime + usage.ru_stime, usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     return {
         "reason": reason_of(act, _untold(code) if namespaced else code, limits, cpu, memory),
-        "seconds": round(time.monotonic() - began, 4),
+        "seconds": round(time.monotonic() - clock.began, 4),
+        "waited": round(clock.lost, 4),
         "cpu": round(cpu, 4),
         "memory": memory,
     }
@@ -210,24 +211,24 @@ class _Clock:
     """The time that counts against a task: what goes by, less what it had to wait for a processor."""
 
     def __init__(self, began: float):
-        self._began = self._seen = began
-        self._lost, self._before = 0.0, dict[int, float]()
+        self.began = self._seen = began
+        self.lost, self._before = 0.0, dict[int, float]()
 
     def is_late(self, task: Task, limits: Limits) -> bool:
         """To be asked now and then."""
         now, waited = time.monotonic(), task.waited()
         lost = max((seconds - self._before.get(pid, 0.0) for pid, seconds in waited.items()), default=0.0)
-        self._lost += min(max(lost, 0.0), now - self._seen)
+        self.lost += min(max(lost, 0.0), now - self._seen)
         self._seen, self._before = now, waited
-        return now - self._began - self._lost > limits.wall or now - self._began > limits.longest
+        return now - self.began - self.lost > limits.wall or now - self.began > limits.longest
 
 
-def _watch(control: socket.socket, task: Task, began: float, limits: Limits) -> str:
+def _watch(control: socket.socket, task: Task, clock: _Clock, limits: Limits) -> str:
     """Wait for a task's end; why it must end before, or nothing.
 
     A task that has left its connection is as good as over: how it ends is waited for, as long as that may take.
     """
-    clock, over_at = _Clock(began), math.inf
+    over_at = math.inf
     poll = select.poll()
     poll.register(control, select.POLLIN)
     ended = os.pidfd_open(task.keeper) if hasattr(os, "pidfd_open") else None

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 from grader import doctor, notebook_run, trusted
 from grader.cli import main
+from grader.graded import SCHEMA
 from grader.release import write
 from grader.sandbox import host
 from tests.lessons import COURSE
@@ -56,7 +57,7 @@ def test_not_all_points_exit_1_and_json_is_one_object_that_says_how_it_was_grade
     assert exercise["exercise"] == "copy-2d.count"
     assert "TMA: not 64" in exercise["report"]
     assert [(part["part"], part["points"], part["maximum"]) for part in exercise["parts"]] == [("counts", 2.0, 3)]
-    assert found["schema"] == trusted.SCHEMA
+    assert found["schema"] == SCHEMA
     assert found["isolation"] == sandbox.level.name
     assert found["seed"] == 0
     assert {"tmalab", "grader"} <= found["versions"].keys()

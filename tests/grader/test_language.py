@@ -31,6 +31,19 @@ REACHING = [
     "type(out)",
     "types.FunctionType",
     "ptx.instruction.sys.modules",
+    "cuda.names['syncthreads'] = out",
+    "cuda.cta.run.hazards",
+    "numba.cuda.cta.run.memory.bytes[0]",
+    "cuda.enter(0)",
+    "cuda.gpus.lst",
+    "cuda.shared.array.cta",
+    "cuda.LinkableCode.from_file('/etc/passwd')",
+    "ptx.INSTRUCTIONS.clear()",
+    "tmalab.ptx.INSTRUCTIONS.clear()",
+    "ptx.mbarrier_init.defaults.clear()",
+    "ptx.FAMILIES[0]",
+    "ptx.lru_cache(None)",
+    "ptx.Instruction('a', 'a', out, lambda thread: thread, 'a')",
 ]
 
 
@@ -67,8 +80,29 @@ def test_a_kernels_own_variables_may_have_any_name():
     check(take_source(uses_names_that_are_builtins_too))
 
 
-def test_an_import_that_is_no_kernels_is_refused():
+@pytest.mark.parametrize("path", ["np.save", "cuda.gpus", "cuda.jit", "ptx.INSTRUCTIONS", "ptx.mbarrier_init.bind"])
+def test_an_import_that_is_no_kernels_is_refused(path):
     source = kernel_with("pass")
-    source.modules["save"] = "np.save"
-    with pytest.raises(NotTheLanguage, match="save"):
+    source.modules["imported"] = path
+    with pytest.raises(NotTheLanguage, match="imported"):
         check(source)
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        {"helpers": {"exec": "nowhere"}},
+        {"functions": {"exec": "def other(out):\n    pass\n"}, "files": {"exec": "cell 1"}},
+    ],
+    ids=lambda forged: next(iter(forged)),
+)
+def test_a_name_that_nothing_stands_behind_is_not_known(forged):
+    source = kernel_with("exec('out[0] = 1')")
+    for table, entries in forged.items():
+        getattr(source, table).update(entries)
+    with pytest.raises(NotTheLanguage, match="exec"):
+        check(source)
+
+
+def test_an_instruction_that_there_is_not_is_left_to_the_run_which_says_what_may_be_meant():
+    check(kernel_with("ptx.mbarrier_wiat_parity(out, 0)"))
