@@ -131,7 +131,7 @@ class MBarrier:
     def test_wait(self, state: int) -> bool:
         """Whether the phase of `state` is over. The state must be of the current or of the preceding phase."""
         state = integer("state", state)
-        if not _is_state(state):
+        if not is_state(state):
             raise MBarrierError("no-state", text("mbarrier.no-state", state=shown(state)))
         phase = phase_of(state)
         if phase not in (self.phase, self.phase - 1):
@@ -184,7 +184,7 @@ class MBarrier:
         return tx_count
 
 
-def _is_state(state: int) -> bool:
+def is_state(state: int) -> bool:
     """Whether an arrive can have returned it: one leaves at least its own arrival in its state, and its phase's parity.
 
     64 bits with a sign, and bit 42 is zero.

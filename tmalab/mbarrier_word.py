@@ -10,7 +10,8 @@ NVIDIA documents neither. Counts stand there as their negatives, so that an arri
 {'expected_count': 5, 'tx_count': 4096, 'pending_count': 5, 'phase': 0}
 
 A state is the upper half of the word before the arrive. What the lower half of a state holds, the hardware leaves
-undefined; this library puts the number of the phase there, so that a state of a long past phase is found out.
+undefined; this library puts the number of the phase there, so that a state of a long past phase is found out. The
+simulator has 20 bits of it, and tells barriers apart by the others.
 
 A live barrier is kept outside of memory: its 8 bytes are those of some time ago, until mbarrier.inval writes it back.
 

@@ -86,9 +86,19 @@ class CtaBarriers:
     def exited(self, thread: SimThread) -> None:
         """A thread is gone: syncthreads no longer waits for it."""
         self._finish_if_complete(0)
-        for id, (last, place) in self._in_vain.items() if not self._cta.alive else ():
-            if not thread.run.may_wait_in(id):
-                last.tell("barrier-mismatch", id=id, unwaited=True, place=place)
+        if not self._cta.alive:
+            self._look_at_what_is_left(thread)
+
+    def _look_at_what_is_left(self, thread: SimThread) -> None:
+        """The CTA's last thread is gone: arrives at named barriers in which nobody waits, ever or in the end."""
+        told = {id for id in self._in_vain if not thread.run.may_wait_in(id)}
+        for id in told:
+            last, place = self._in_vain[id]
+            last.tell("barrier-mismatch", id=id, unwaited=True, place=place)
+        left = {id: meeting for id, meeting in self._meetings.items() if meeting.arrived and id not in told}
+        if left:
+            shown = ", ".join(f"{id} ({meeting.arrived} of {meeting.threads})" for id, meeting in sorted(left.items()))
+            thread.run.doubt("arrives-left", None, cta=self._cta.name, left=shown)
 
     def missing(self, id: int) -> int:
         """How many threads a barrier still waits for."""

@@ -11,6 +11,7 @@ from tmalab.faults import TmaFault
 from tmalab.simulator.clocks import NEVER
 from tmalab.simulator.copies import Copy, CpAsync
 from tmalab.simulator.loads import Load, PeerCopy, Target
+from tmalab.simulator.mbarrier_rules import look_at_issue
 from tmalab.simulator.reasons import UNORDERED
 from tmalab.simulator.records import ASYNC, CP_ASYNC, REDUCTION, record
 from tmalab.simulator.shadow import Shadow
@@ -53,6 +54,8 @@ class Issue:
                 copy.read_tick = read
         else:
             read = self._end(copies[0])
+        for copy in copies:
+            look_at_issue(copy)
         if thread.run.log.tracking:
             self._tell_shadows_of_load(thread, copies, read)
             if map_place is not None:

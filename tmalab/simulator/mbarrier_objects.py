@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tmalab.mbarrier import MBarrier
+from tmalab.mbarrier_word import STATE_BITS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from tmalab.simulator.threads import SimThread
 
 SIZE = 8  # bytes of an mbarrier, and its alignment
+PHASE_BITS = 20  # of the phase's number, in a state; the rest of its undefined half tells barriers apart
+_MARK = (1 << STATE_BITS) - (1 << PHASE_BITS)
 
 
 class Rows(NamedTuple):
@@ -36,7 +39,7 @@ class Barrier:
     arrived_from, came_from    arrivals by the rank of the CTA that made them, in the current phase and in the last one
     arrived_by, came_by        the same by thread
     loads        copies in flight that credit it; `credited`: those that have credited the current phase
-    loaded_by    who issued those that credited the last one
+    loaded_by, loaded_at    who issued those that credited the last one, where they landed; `was_promised`: its bytes
     credited_after    clocks of threads, as they credited the current phase by hand
     waiting      threads that wait for the current phase
     woken        threads that waited for the last phase by parity and have not yet seen that it is complete
@@ -69,6 +72,8 @@ class Barrier:
         self.loads: list[Load] = []
         self.credited: list[Load] = []
         self.loaded_by: set[SimThread] = set()
+        self.loaded_at: set[int] = set()
+        self.was_promised = 0
         self.credited_after: list[np.ndarray] = []
         self.waiting: list[SimThread] = []
         self.woken: set[SimThread] = set()
@@ -87,6 +92,24 @@ class Barrier:
         """The name, with its CTA where there are several: `full[1] of CTA 2`"""
         return self.cta.titled(self.name)
 
+    def stamped(self, state: int) -> int:
+        """A state that an arrive on this barrier returns, with a mark of the barrier in its undefined half."""
+        return state & ~_MARK | self._mark
+
+    def is_of(self, state: int) -> bool:
+        """Whether an arrive on this barrier, since its init, has returned a state."""
+        return state & _MARK == self._mark
+
+    def unstamped(self, state: int) -> int:
+        """A state of this barrier without the mark: as MBarrier knows it, with the whole number of its phase."""
+        phase = self.machine.phase
+        behind = phase - state & (1 << PHASE_BITS) - 1
+        return state >> STATE_BITS << STATE_BITS | phase - behind & (1 << STATE_BITS) - 1
+
+    @property
+    def _mark(self) -> int:
+        return self.dimension << PHASE_BITS & _MARK
+
     def rows_for_peers(self) -> Rows:
         """The rows for what other CTAs give."""
         if self.from_peers is None:
@@ -95,12 +118,14 @@ class Barrier:
 
     def begin_phase(self) -> None:
         """Nothing has come for the current phase yet."""
+        self.was_promised = self.promised
         self.promised = self.delivered = self.arrivals = 0
         self.came_from, self.arrived_from = self.arrived_from, Counter()
         self.came_by, self.arrived_by = self.arrived_by, Counter()
         self.parity_waits.clear()
         self.bytes_from_peers = any(copy.thread.cta is not self.cta for copy in self.credited)
         self.loaded_by = {copy.thread for copy in self.credited}
+        self.loaded_at = {copy.address for copy in self.credited}
         self.credited.clear()
 
     def copies_came_after(self, thread: SimThread, segment: int) -> bool:

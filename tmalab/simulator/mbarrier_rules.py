@@ -3,6 +3,7 @@
 a promise by expect_tx      some arrival of the same phase comes after it, or the phase may complete without it;
                             likewise an arrive of cp.async that raises the count
 an arrive.noComplete        something that the same phase waits for comes after it: it must not complete the phase
+a copy                      whoever issues it, and does not arrive, knows that the phase before its own is over
 the last arrival            all bytes of the copies issued so far are promised by then, or they may come too late
 an arrive for later         (cp.async.mbarrier.arrive) whoever asks for it knows in which phase it will count
 the end of a barrier        all uses by other threads come before it
@@ -13,6 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from tmalab.simulator.loads import Load
     from tmalab.simulator.mbarrier_objects import Barrier
     from tmalab.simulator.threads import SimThread
 
@@ -73,6 +75,16 @@ def lacks_promises(barrier: Barrier, arrivals: int) -> bool:
         return False
     credited = [copy for copy in barrier.credited if copy not in barrier.loads]
     return barrier.promised < sum(copy.bytes for copy in (*barrier.loads, *credited))
+
+
+def look_at_issue(copy: Load) -> None:
+    """A copy is issued: it might have belonged to the last phase, which was over without it, if nothing told its issuer
+    so. Who arrives as well is told of that arrival; and what is filled again too early, of that."""
+    barrier, thread = copy.barrier, copy.thread
+    if barrier is None or thread in barrier.came_by or copy.address in barrier.loaded_at:
+        return
+    if not barrier.cta.clocks.executed_after(thread.row, barrier.dimension, barrier.machine.phase):
+        barrier.cta.mbarriers.came_late(copy)
 
 
 def used(barrier: Barrier, thread: SimThread) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from tmalab.mbarrier import MBarrierError
+from tmalab.mbarrier import MBarrierError, is_state
 from tmalab.simulator.context import current_thread
 from tmalab.simulator.mbarrier_objects import SIZE, Barrier, Refused, Waited
 from tmalab.simulator.mbarrier_rules import used
@@ -107,8 +107,11 @@ class MbarrierWaits:
     def _over(self, thread: SimThread, barrier: Barrier, state: int | None, parity: int | None) -> bool:
         if state is None:
             return barrier.machine.test_wait_parity(parity)
+        if not barrier.is_of(state) and is_state(barrier.unstamped(state)):
+            thread.tell("wrong-parity", barrier=barrier, state=state)
+            return barrier.machine.test_wait_parity(state >> 63 & 1)  # as it is answered on the GPU
         try:
-            return barrier.machine.test_wait(state)
+            return barrier.machine.test_wait(barrier.unstamped(state))
         except MBarrierError as error:
             if error.rule != "stale-state":
                 raise
@@ -139,7 +142,7 @@ class MbarrierWaits:
             thread.fences.take_from_peers(thread, barrier, acquire, scope)
         if thread.run.launch.strict and news and scope == "cta" and barrier.bytes_from_peers:
             thread.run.hazards.doubt("narrow-wait", barrier=barrier.title, line=thread.place())
-        if parity is not None and phase:
+        if phase:
             thread.release()  # so that what was issued before shows nothing of this
             barrier.parity_waits.append((thread, clocks.segment(thread.row), thread.run.place_number()))
         barrier.woken.discard(thread)

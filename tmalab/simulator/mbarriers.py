@@ -19,6 +19,7 @@ from tmalab.simulator.records import BARRIER, record
 
 if TYPE_CHECKING:
     from tmalab.simulator.copies import LateArrive
+    from tmalab.simulator.loads import Load
     from tmalab.simulator.threads import SimThread
 
 
@@ -189,7 +190,7 @@ class Mbarriers(MbarrierWaits):
         self._cta.run.scheduler.progress += 1
         if machine.phase != phase:
             self._completed(barrier)
-        return state or 0
+        return barrier.stamped(state) if state else 0
 
     def _over_arrival(self, thread: SimThread, barrier: Barrier, **arrival: Any) -> None:
         barrier.over_arrived = True
@@ -210,7 +211,7 @@ class Mbarriers(MbarrierWaits):
         clocks.learn(barrier.published, barrier.dimension, phase)
         barrier.begin_phase()
         waiting, barrier.waiting = barrier.waiting, []
-        barrier.woken = {thread for thread in waiting if thread.waiting.parity is not None}
+        barrier.woken = set(waiting)
         run.scheduler.wake(waiting)
 
     def _show_credits(self, barrier: Barrier) -> None:
@@ -253,11 +254,25 @@ class Mbarriers(MbarrierWaits):
         hazards.tell("too-few-bytes", barrier=barrier)
         barrier.came_short = True
 
+    def came_late(self, copy: Load) -> None:
+        """A copy brings bytes for which its phase did not wait."""
+        barrier = copy.barrier
+        hazards = self._cta.run.hazards
+        if barrier.over_arrived:
+            return
+        if not barrier.was_promised and self._is_multicast_of_another(copy):
+            hazards.tell("multicast-mask", barrier=barrier)
+        hazards.tell("too-few-bytes", barrier=barrier, late=copy)
+        barrier.came_short = True
+
     def is_unarmed(self, barrier: Barrier) -> bool:
-        """Whether copies of other CTAs reach a barrier that was promised nothing, and not merely too little before."""
+        """Whether multicasts of other CTAs reach a barrier that was promised nothing, and not too little before."""
         copies = (*barrier.loads, *barrier.credited)
-        strangers = any(copy.thread.cta is not self._cta for copy in copies)
+        strangers = any(map(self._is_multicast_of_another, copies))
         return strangers and not barrier.promised and not barrier.came_short
+
+    def _is_multicast_of_another(self, copy: Load) -> bool:
+        return copy.mask is not None and copy.thread.cta is not self._cta
 
     def pending_count(self, state: int) -> int:
         """mbarrier.pending_count"""

@@ -21,6 +21,7 @@ from tmalab.texts import text
 if TYPE_CHECKING:
     from tmalab.faults import TmaFault
     from tmalab.simulator.cta import Cta
+    from tmalab.simulator.loads import Load
     from tmalab.simulator.mbarrier_objects import Barrier
     from tmalab.simulator.mbarrier_rules import Use
     from tmalab.simulator.simulation import Simulation
@@ -71,7 +72,12 @@ def _late_promise(
     return [access_by(thread, "arrive", does, run.source.places[place], space="shared", array=barrier.name)], words
 
 
-def _too_few(run: Simulation, barrier: Barrier, thread: SimThread | None = None) -> Told:
+def _too_few(run: Simulation, barrier: Barrier, thread: SimThread | None = None, late: Load | None = None) -> Told:
+    """Bytes that nobody promised; or (`late`) those of a copy whose phase may be over, and was without it."""
+    if late is not None:
+        access = copy_access(run, late, text("hazards.does-credits", bytes=f"{late.bytes:,}"))
+        more = {"before": barrier.machine.phase - 1, "promised": f"{barrier.was_promised:,}", "variant": "late"}
+        return [access], {**barrier_words(barrier), **more, "coming": f"{late.bytes:,}"}
     loads = [*barrier.loads, *(load for load in barrier.credited if load not in barrier.loads)]
     accesses = [copy_access(run, copy, text("hazards.does-credits", bytes=f"{copy.bytes:,}")) for copy in loads[:2]]
     words = barrier_words(barrier)
@@ -91,12 +97,23 @@ def _missing_arrival(run: Simulation, thread: SimThread, barrier: Barrier) -> To
     return accesses, {**words, **more, "before": barrier.machine.phase - 1, "variant": variant, "rank": rank}
 
 
-def _stuck_parity(run: Simulation, thread: SimThread, barrier: Barrier, circle: bool = False) -> Told:
-    """A wait for a phase that never ends: the next one, or the first one, which `circle` others wait for in turn."""
+def _wrong_phase(
+    run: Simulation, thread: SimThread, barrier: Barrier, circle: bool = False, state: int | None = None
+) -> Told:
+    """A wait for a phase that never ends: the next one, or the first one, which `circle` others wait for in turn. Or
+    one by the state of another barrier."""
     accesses, words = _waiting(run, thread, barrier)
+    if state is not None:
+        return accesses, {**words, "variant": "state", "other": _name_of_state(run, state)}
     if circle:
         return accesses, {**words, "variant": "circle"}
     return accesses, {**words, "variant": "stuck", "before": barrier.machine.phase - 1, "right": 1 - words["parity"]}
+
+
+def _name_of_state(run: Simulation, state: int) -> str:
+    """The barrier on which an arrive has returned a state."""
+    live = (barrier for cta in run.cluster.ctas for barrier in cta.mbarriers.objects.values())
+    return next((barrier.title for barrier in live if barrier.is_of(state)), text("hazards.an-ended-barrier"))
 
 
 def _phase_alias(run: Simulation, thread: SimThread, barrier: Barrier, by_state: bool = False, place: int = 0) -> Told:
@@ -277,7 +294,7 @@ FACTS: dict[str, Callable[..., Told]] = {
     "too-few-bytes": _too_few,
     "too-many-bytes": _waiting,
     "missing-arrival": _missing_arrival,
-    "wrong-parity": _stuck_parity,
+    "wrong-parity": _wrong_phase,
     "phase-alias": _phase_alias,
     "wait-ignored": _wait_ignored,
     "barrier-not-initialised": _not_initialised,

@@ -80,7 +80,11 @@ def wait_by_state(recording: Recording, thread: Any, bar: int, state: int) -> Me
     """For the phase in which an arrive returned the state."""
     result, _ = yield
     barrier = thread.cta.mbarriers.objects.get(bar)
-    yield ("wait", Wait(barrier_key(barrier), phase_of(state))) if result and barrier is not None else None
+    yield (
+        ("wait", Wait(barrier_key(barrier), phase_of(barrier.unstamped(state))))
+        if result and barrier is not None
+        else None
+    )
 
 
 def _arrive(cta: Any, bar: int, count: int, kind: str, remote: bool = False) -> Meaning:

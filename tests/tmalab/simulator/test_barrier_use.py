@@ -193,6 +193,71 @@ def test_the_state_of_an_old_phase_is_flagged_and_that_of_no_phase_refused():
 
 
 @pytest.mark.parametrize("seed", SEEDS)
+def test_the_state_of_another_barrier_is_flagged_in_whichever_phase(seed):
+    """B13"""
+
+    @kernel
+    def other(out):
+        bars = ptx.mbarrier_array(2)
+        tid = cuda.threadIdx.x
+        if tid < 2:
+            ptx.mbarrier_init(bars[tid], 2)
+        cuda.syncthreads()
+        for k in range(3):
+            tokens = ptx.mbarrier_arrive(bars[0]), ptx.mbarrier_arrive(bars[1])
+            while not ptx.mbarrier_try_wait(bars[0], tokens[0]):
+                pass
+            while not ptx.mbarrier_try_wait(bars[1], tokens[0 if k == 2 else 1]):
+                pass
+
+    run = other.run(block=2, args=(np.zeros(1),), seed=seed)
+    assert names(run) == {"wrong-parity"}
+    assert "the state was returned by an arrive on bars[0], and says nothing of a phase of bars[1]" in str(run)
+
+
+def test_a_state_is_that_of_its_own_barrier_wherever_it_was_kept():
+    """In memory too, where it is 64 bits like any others."""
+
+    @kernel
+    def kept(out):
+        bars = ptx.mbarrier_array(3)
+        tid = cuda.threadIdx.x
+        tokens = cuda.local.array(3, np.int64)
+        if tid < 3:
+            ptx.mbarrier_init(bars[tid], 3)
+        cuda.syncthreads()
+        for _ in range(9):
+            for s in range(3):
+                tokens[s] = ptx.mbarrier_arrive(bars[s])
+            for s in range(3):
+                while not ptx.mbarrier_try_wait(bars[2 - s], tokens[2 - s]):
+                    pass
+            out[tid] += ptx.mbarrier_pending_count(tokens[1])
+
+    out = np.zeros(3, np.int64)
+    assert not names(kept.run(block=3, args=(out,)))
+    assert out.sum() == 9 * (3 + 2 + 1)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_phase_that_may_pass_a_waiter_by_is_flagged_by_state_too(seed):
+    @kernel
+    def runs_ahead(out):
+        bar = ptx.mbarrier_array(1)
+        tid = cuda.threadIdx.x
+        if tid == 0:
+            ptx.mbarrier_init(bar, 2)
+        cuda.syncthreads()
+        state = ptx.mbarrier_arrive(bar)
+        while not ptx.mbarrier_try_wait(bar, state):
+            pass
+        if tid == 0:
+            ptx.mbarrier_arrive(bar, 2)
+
+    assert names(runs_ahead.run(block=2, args=(np.zeros(1),), seed=seed)) == {"phase-alias"}
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 def test_a_phase_that_may_pass_a_waiter_by_is_flagged(seed):
     """Thread 0 goes on to the next phase on its own: a slow thread 1 may see parity 0 come round."""
 

@@ -57,3 +57,26 @@ def test_the_rows_of_a_tile_within_the_pattern_are_those_of_its_address():
     chunks = WIDE[:8, :64].reshape(8, 8, 8)
     expected = np.stack([chunks[r, [c ^ (r + 1) % 8 for c in range(8)]] for r in range(8)])
     assert np.array_equal(out.reshape(8, 8, 8), expected)
+
+
+@kernel
+def turns(out, more):
+    """Two warps take turns; the one that goes last has told the other once more than that waits (if more)."""
+    tid = cuda.threadIdx.x
+    warp = tid // 32
+    if warp == 1:
+        ptx.barrier_arrive(1, 64)
+    for k in range(2):
+        ptx.barrier_sync(1 + warp, 64)
+        out[k, tid] = k
+        if k == 0 or more or warp == 0:
+            ptx.barrier_arrive(2 - warp, 64)
+
+
+def test_arrives_that_no_named_barrier_takes_are_doubtful():
+    """A ping-pong's last turn is told to nobody, which harms nobody."""
+    run = turns.run(block=64, args=(np.zeros((2, 64)), True))
+    assert not run.hazards, str(run)
+    (warning,) = run.warnings
+    assert "1 (32 of 64)" in warning
+    assert not turns.run(block=64, args=(np.zeros((2, 64)), False)).warnings

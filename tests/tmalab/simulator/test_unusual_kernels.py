@@ -111,6 +111,8 @@ WRONG = [
     ("push_to_leader", "try_wait_parity_cluster_scope(free", "try_wait_parity(free", "scope-too-narrow"),
     ("push_to_leader", "inbox[rank], 0, mine", "inbox[1], 0, mine", "overwrite-in-use"),
     ("push_to_leader", "if 0 < tid < 4:", "if 0 < tid < 3:", "missing-arrival"),
+    ("pushed_and_acked", "expect_tx(full, 256)", "expect_tx(full, 128)", "too-few-bytes"),
+    ("pushed_and_acked", "expect_tx(full, 256)", "expect_tx(full, 0)", "too-few-bytes"),
     ("cutlass_epilogue", "wait_group_read(1)", "wait_group_read(2)", "store-source-reuse"),
     ("polled_with_sleep", POLLS, f"{INDENT}cuda.nanosleep(1000)\n", "read-before-wait"),
     ("grouped", "acquire(scratch[s])", "acquire(scratch[s ^ 1])", "map-not-acquired"),

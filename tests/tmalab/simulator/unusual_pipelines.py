@@ -53,6 +53,37 @@ def push_to_leader(x, out, rounds):
 
 
 @kernel
+def pushed_and_acked(x, out):
+    """Two CTAs send a row each to a third, which tells them once it has both, and leaves."""
+    inbox = cuda.shared.array((2, 32), np.int32, alignment=128)
+    mine = cuda.shared.array(32, np.int32, alignment=128)
+    full = ptx.mbarrier_array(1)
+    ack = ptx.mbarrier_array(1)
+    tid, rank = cuda.threadIdx.x, ptx.cluster_ctarank()
+    if tid == 0:
+        ptx.mbarrier_init(full, 1)
+        ptx.mbarrier_init(ack, 1)
+        ptx.fence_mbarrier_init()
+    ptx.barrier_cluster_arrive()
+    ptx.barrier_cluster_wait()
+    if rank == 2:
+        if tid == 0:
+            ptx.mbarrier_arrive_expect_tx(full, 256)
+        ptx.mbarrier_wait_parity(full, 0)
+        for c in range(2):
+            out[c, tid] = inbox[c, tid]
+        if tid < 2:
+            ptx.mbarrier_arrive_cluster(ack, tid)
+    else:
+        mine[tid] = x[rank, tid]
+        ptx.fence_proxy_async()
+        cuda.syncwarp()
+        if tid == 0:
+            ptx.cp_async_bulk_cluster(inbox[rank], 2, mine, 128, full)
+            ptx.mbarrier_wait_parity(ack, 0)
+
+
+@kernel
 def cutlass_epilogue(target, tiles):
     """CUTLASS's store pipeline: the issuing thread waits for reads, a named barrier, writes, fence, barrier, store."""
     buf = cuda.shared.array((2, ROWS, COLS), np.float16, alignment=128)
@@ -226,6 +257,11 @@ def _push() -> Case:
     return gives(push_to_leader, blank(3, 32, dtype=np.int32), expected, x, after=(3,), block=32, grid=4, cluster=4)
 
 
+def _acked() -> Case:
+    x = np.arange(64, dtype=np.int32).reshape(2, 32)
+    return gives(pushed_and_acked, blank(2, 32, dtype=np.int32), x, x, block=32, grid=3, cluster=3)
+
+
 def _stored(made: Any, source: Any, expected: np.ndarray, tiles: int, block: int) -> Case:
     target = blank(tiles * ROWS, COLS)
     args = (*source, tile_map(target), tiles)
@@ -251,6 +287,7 @@ def _by_bits() -> Case:
 NUMBERED = (np.repeat(np.arange(8), ROWS * COLS) + np.tile(np.arange(ROWS * COLS) % 3, 8)).reshape(64, COLS)
 CASES: Cases = {
     "push_to_leader": _push,
+    "pushed_and_acked": _acked,
     "cutlass_epilogue": lambda: _stored(cutlass_epilogue, (), NUMBERED, 5, 96),
     "polled_with_sleep": lambda: _copied(polled_with_sleep, 3, 64),
     "staged_by_states": lambda: _copied(staged_by_states, 5, 64),
