@@ -22,9 +22,13 @@ IN_CHECKOUT = (ROOT / "pyproject.toml").is_file()  # else an installed tmalab is
 OF_THE_CHECKOUT = re.compile(
     r"^from (tmalab\.bootstrap import .*\bROOT\b|tests\.pages import)|\bbootstrap\.ROOT\b", re.MULTILINE
 )
-collect_ignore = (
-    [] if sys.platform == "linux" else ["test_house_binder.py"]
-)  # repo2docker and Binder's scripts are Linux
+collect_ignore = ["spared"]
+if sys.platform != "linux":
+    collect_ignore.append("test_house_binder.py")  # repo2docker and Binder's scripts are Linux's
+
+SPARED = str(Path(__file__).with_name("spared"))  # packages that take long to import, and that nothing here needs
+sys.path.insert(0, SPARED)
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [SPARED, os.environ.get("PYTHONPATH")]))  # the children's
 
 
 @pytest.fixture(scope="session")

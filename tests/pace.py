@@ -14,6 +14,11 @@ def seconds(limit: float) -> float:
     return limit * min(max(taken / REFERENCE, 1.0), MOST)
 
 
+def within(taken: float, limit: float) -> bool:
+    """Whether so many seconds of the processor are fewer than the limit. Asks for the pace only where that tells."""
+    return taken < limit or taken < seconds(limit)
+
+
 def _taken() -> float:
     began = time.process_time()
     _work()

@@ -35,11 +35,12 @@ class Server:
         **variables: str,
     ):
         kept = {name: value for name, value in os.environ.items() if not name.startswith("JUPYTER")}
+        path = os.pathsep.join([str(ROOT), os.environ["PYTHONPATH"]])
         command = [*tmalab, "lab", *options, "--", "--ServerApp.port=0"]
         self.process = subprocess.Popen(
             command,
             cwd=folder,
-            env={**kept, "HOME": str(home), "PYTHONPATH": str(ROOT), **variables},
+            env={**kept, "HOME": str(home), "PYTHONPATH": path, **variables},
             text=True,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

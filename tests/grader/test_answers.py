@@ -11,7 +11,7 @@ import grader
 from grader import exercises
 from grader.report import number
 from tests.lessons import LESSONS, answers
-from tests.pace import seconds
+from tests.pace import within
 from tmalab.launch import Kernel
 
 
@@ -30,13 +30,13 @@ def name_of(value: object) -> str:
 
 
 def first_ones(pairs: list, most: int) -> list:
-    """All of them, those beyond the first few of each exercise among the slow tests; half as many matrix products."""
+    """All of them, those beyond the first few of each exercise among the slow tests; of kernels half as many."""
     numbers = Counter()
     marked = []
     for exercise, answer in pairs:
         numbers[exercise] += 1
-        product = exercise.startswith("gemm.") and isinstance(getattr(answer, "answer", answer), Kernel)
-        slow = [pytest.mark.slow] if numbers[exercise] > (most // 2 if product else most) else []
+        is_kernel = isinstance(getattr(answer, "answer", answer), Kernel)
+        slow = [pytest.mark.slow] if numbers[exercise] > (most // 2 if is_kernel else most) else []
         marked.append(pytest.param(exercise, answer, marks=slow, id=f"{exercise}-{name_of(answer)}"))
     return marked
 
@@ -55,7 +55,7 @@ def test_a_wrong_answer_is_refused_for_its_reason(exercise, wrong, capsys):
     started = time.process_time()
     points = grader.check(exercise, wrong.answer)
     report = capsys.readouterr().out
-    assert time.process_time() - started < seconds(5)
+    assert within(time.process_time() - started, 5)
     assert points < exercises.find(exercise).points
     part = part_of(report, wrong.part)
     assert "✘" in part
@@ -67,7 +67,7 @@ def test_another_right_answer_earns_all_points(exercise, right, capsys):
     started = time.process_time()
     points = grader.check(exercise, right)
     report = capsys.readouterr().out
-    assert time.process_time() - started < seconds(5)
+    assert within(time.process_time() - started, 5)
     assert points == exercises.find(exercise).points, report
     assert f"{number(points)} of {number(points)} points" in report
     assert "hint" not in report

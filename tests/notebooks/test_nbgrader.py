@@ -40,7 +40,8 @@ CLASS = {"astrid": "solution", "bela": "untouched", "carla": 0, "dana": "disorde
 
 
 def nbgrader(course: Path, *arguments: str) -> None:
-    environment = os.environ | {"PYTHONPATH": str(COURSE.parent), "JUPYTER_PLATFORM_DIRS": "1"}
+    paths = os.pathsep.join([str(COURSE.parent), os.environ["PYTHONPATH"]])
+    environment = os.environ | {"PYTHONPATH": paths, "JUPYTER_PLATFORM_DIRS": "1"}
     environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"  # nbgrader calls alembic
     done = subprocess.run(
         [sys.executable, "-m", "nbgrader", *arguments],

@@ -54,11 +54,20 @@ def _helpers(function: types.FunctionType) -> Iterator[Device]:
 
 
 def fingerprint(function: types.FunctionType) -> tuple:
-    """What a compiled kernel depends on beside its signature: the code and the values of the names that it uses."""
+    """What a compiled kernel depends on beside its signature: the code and the values of the names that it uses.
+
+    Not on where it stands: a check's copy of a learner's kernel, or a cell that has moved, is not compiled again.
+    """
     names = sorted(set(_names(function.__code__)))
     found = [(name, _value(function.__globals__[name], names)) for name in names if name in function.__globals__]
     cells = [_value(cell.cell_contents, names) for cell in function.__closure__ or ()]
-    return function.__code__, tuple(found), tuple(cells)
+    return _anywhere(function.__code__), tuple(found), tuple(cells)
+
+
+def _anywhere(code: types.CodeType) -> types.CodeType:
+    """The code without the file and the lines that it stands in."""
+    inner = tuple(_anywhere(each) if isinstance(each, types.CodeType) else each for each in code.co_consts)
+    return code.replace(co_consts=inner, co_filename="", co_firstlineno=1, co_linetable=b"", co_qualname=code.co_name)
 
 
 def _names(code: types.CodeType) -> Iterator[str]:

@@ -114,7 +114,7 @@ class Hub:
             "HUB_TOKEN": TOKEN,
             "CONFIGPROXY_AUTH_TOKEN": TOKEN,
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-            "PYTHONPATH": str(ROOT),
+            "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ["PYTHONPATH"]]),
         }
 
     def __enter__(self) -> Hub:

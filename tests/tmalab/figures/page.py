@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tests.pace import seconds
+from tests.pace import within
 
 
 def cell(page, side: int, row: int, column: int):
@@ -67,10 +67,9 @@ def processor_ms(page, act: str, count: int) -> float:
 def is_within_a_frame(page, act: str) -> bool:
     """Whether events are answered within a frame, by a processor as fast as this one is just now; once more where not,
     since other tests disturb it. Tells how long they take."""
-    limit = seconds(FRAME)
     taken = processor_ms(page, act, EVENTS)
     print(f"{taken:.1f} ms of processor time, 95th percentile of {EVENTS} events")
-    return taken < limit or processor_ms(page, act, EVENTS) < limit
+    return within(taken, FRAME) or within(processor_ms(page, act, EVENTS), FRAME)
 
 
 def drawing_ms(page) -> float:

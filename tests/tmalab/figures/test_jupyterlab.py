@@ -138,7 +138,8 @@ def jupyterlab(browser, tmp_path_factory) -> Iterator[Lab]:
         "IPYTHONDIR": "ipython",
     }
     own = {name: str(home / folder) for name, folder in folders.items()}
-    own |= {"PYTHONPATH": str(ROOT), "JUPYTER_CONFIG_PATH": str(CONFIGURATION)}
+    own["PYTHONPATH"] = os.pathsep.join([str(ROOT), os.environ["PYTHONPATH"]])
+    own["JUPYTER_CONFIG_PATH"] = str(CONFIGURATION)
     port = free_port()
     with (home / "log").open("wb") as log:
         command = [sys.executable, "-m", "jupyterlab", "--ip=127.0.0.1", f"--port={port}", "--port-retries=0"]

@@ -130,6 +130,16 @@ def test_a_compiled_kernel_is_kept():
     assert compile_kernel(one_map.function, (MAP, OUT)) is compile_kernel(one_map.function, (MAP, OUT))
 
 
+def test_a_kernel_that_has_moved_is_not_compiled_again_and_one_that_says_else_is():
+    def written(before: str, value: int):
+        scope: dict = {}
+        exec(compile(f"{before}def moved(out):\n    out[0, 0] = {value}\n", f"<{len(before)}>", "exec"), scope)
+        return compile_kernel(scope["moved"], (OUT,))
+
+    assert written("", 1) is written("# a line above\n", 1)
+    assert written("", 1) is not written("", 2)
+
+
 def test_a_changed_constant_compiles_anew(monkeypatch):
     @kernel
     def constant(out):
