@@ -17,7 +17,7 @@ from tmalab.launch import Launch
 from tmalab.texts import text
 from tmalab.timing.constants import TABLE, Constants
 from tmalab.timing.fit import fit
-from tmalab.timing.measured import HELD_OUT, MEASURED, RECORDED, Measured
+from tmalab.timing.measured import HELD_OUT, LATER, MEASURED, RECORDED, Measured
 from tmalab.timing.predict import Predictor
 from tmalab.timing.refine import refine
 from tmalab.timing.trials import FIT, TRIALS
@@ -39,14 +39,15 @@ def measure() -> dict[str, Any]:
 
 
 def recording() -> Measured:
-    """What was recorded, with the trials that are held out where they have been; NoRecording, in one sentence, where
-    nothing was."""
+    """What was recorded, with the later trials, and those that are held out, where they have been; NoRecording, in one
+    sentence, where nothing was."""
     try:
         measured = Measured.read()
     except FileNotFoundError:
         raise NoRecording(text("timing.nothing-recorded", file=MEASURED)) from None
-    later = RECORDED / HELD_OUT
-    return measured.with_trials_of(Measured.read(later)) if later.exists() else measured
+    for later in (RECORDED / LATER, RECORDED / HELD_OUT):
+        measured = measured.with_trials_of(Measured.read(later)) if later.exists() else measured
+    return measured
 
 
 def compare(measured: Measured, constants: Constants) -> dict[str, Any]:

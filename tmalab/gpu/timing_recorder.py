@@ -141,7 +141,7 @@ class Prepared:
     """A micro-benchmark on the GPU, with its array of results."""
 
     def __init__(self, benchmark: Benchmark, turns: int, sms: int):
-        grid = benchmark.grid or sms
+        grid = benchmark.grid or sms * benchmark.ctas
         if benchmark.how == WAVES:
             grid, turns = sms * turns, 0
         _look_that_it_ends(benchmark, grid, turns)

@@ -10,7 +10,7 @@ from statistics import median, quantiles
 from typing import Any
 
 RECORDED = Path(__file__).parent.parent / "recorded"
-MEASURED, HELD_OUT = "timing-measured.json", "timing-held-out.json"
+MEASURED, LATER, HELD_OUT = "timing-measured.json", "timing-later.json", "timing-held-out.json"
 
 
 @dataclass(frozen=True)

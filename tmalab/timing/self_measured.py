@@ -47,15 +47,15 @@ def _between_looks(engine: Engine) -> float:
 def _ran(benchmark: Benchmark, constants: Constants, turns: int) -> Engine:
     """The benchmark, run on one SM of the model, or one cluster's."""
     sms = int(constants["sms"])
-    grid = benchmark.grid or sms
+    grid = benchmark.grid or sms * benchmark.ctas
     arguments = benchmark.arguments(turns, memory=MEMORY)
     launch = Launch.of(benchmark.kernel, grid, benchmark.block, arguments, benchmark.cluster, 0, False)
     part = simulate_part(launch, (0,))
-    clusters = part.programs() * (turns if benchmark.how == WAVES else 1)
+    clusters = part.programs() * (turns if benchmark.how == WAVES else benchmark.ctas)
     cold = benchmark.cold or benchmark.name.endswith("_device")
     first = first_of_common(sms) if benchmark.name.endswith("_common") else 1.0
     maps = {copy.tensor_map.global_address: first for copy in loads_of(part.programs()[0])}
-    machine = Machine(constants, weight=1 if benchmark.grid else sms)
+    machine = Machine(constants, weight=1 if benchmark.grid else sms // benchmark.cluster)
     room = resident(benchmark.block, part.shared_bytes)
     engine = Engine(clusters, machine, Shares(maps, cold), 1, room)
     engine.run()

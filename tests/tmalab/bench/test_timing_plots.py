@@ -9,7 +9,7 @@ import pytest
 from tmalab.bench import timing, timing_plots
 from tmalab.timing.trials import HELD_OUT, TRIALS
 
-RING = "ring copy mib=12 rows=32"
+RING = "ring copy mib=20 rows=48"
 
 
 def comparison():

@@ -28,7 +28,7 @@ class Benchmark:
              difference, so that what goes before and after is left out
     how      CLOCK: out[0] has the cycles of all turns; EVENT: whole launches are timed; WAVES: the same, with so many
              CTAs for each SM in place of turns
-    block    threads of a CTA; `cluster`: CTAs of a cluster; `grid`: CTAs, or 0: one for each SM
+    block    threads of a CTA; `cluster`: CTAs of a cluster; `grid`: CTAs, or 0: `ctas` for each SM
     data     the further arguments, given how many bytes of memory they may take
     memory   bytes that they take on a GPU
     cold     whether its data come from device memory: before each launch the L2 cache is filled with other bytes
@@ -41,6 +41,7 @@ class Benchmark:
     block: int = 32
     cluster: int = 1
     grid: int = 1
+    ctas: int = 1
     data: Callable[[int], tuple[Any, ...]] = lambda memory: ()
     memory: int = 1 << 20
     cold: bool = False

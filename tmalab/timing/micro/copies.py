@@ -97,59 +97,110 @@ def multicasts(out, turns, start, tensor_map):
     ptx.barrier_cluster_wait()
 
 
-@kernel
-def ring(out, turns, start, tensor_map, limit, wide):
-    """Loads of 16 KiB, 12 of them in flight; after `limit` rows it begins anew.
+@cache
+def ring(tile_rows: int = RING_ROWS, stages: int = RING_STAGES) -> Kernel:
+    """Loads of rows of 128 bytes, so many in flight as there are stages; after `limit` rows it begins anew."""
+    bytes = tile_rows * COLUMNS * 2
 
-    Each CTA loads tiles of its own where `wide` is 0. Otherwise the CTAs lie in rows of so many, as those of a product
-    do: by turns a CTA loads a tile that is common to its row, and one that is common to its column.
-    """
+    @kernel
+    def loads(out, turns, start, tensor_map, limit, wide):
+        """Each CTA loads tiles of its own where `wide` is 0. Otherwise the CTAs lie in rows of so many, as those of a
+        product do: by turns a CTA loads a tile that is common to its row, and one that is common to its column.
+        """
+        tiles = cuda.shared.array((stages, tile_rows, COLUMNS), np.uint16, alignment=1024)
+        bar = ptx.mbarrier_array(stages)
+        rows = cuda.gridDim.x * tile_rows
+        first = start + cuda.blockIdx.x * tile_rows
+        second = first
+        if wide > 0:
+            first = start + cuda.blockIdx.x // wide * tile_rows
+            second = start + (wide + cuda.blockIdx.x % wide) * tile_rows
+        if cuda.threadIdx.x == 0:
+            for stage in range(stages):
+                ptx.mbarrier_init(bar[stage], 1)
+            ptx.fence_mbarrier_init()
+            row = first
+            next_row = second + rows
+            begin = ptx.clock64()
+            for stage in range(stages):
+                ptx.mbarrier_arrive_expect_tx(bar[stage], bytes)
+                ptx.cp_async_bulk_tensor_2d(tiles[stage], tensor_map, 0, row, bar[stage])
+                after = row + 2 * rows
+                if after >= limit:
+                    after -= limit
+                row = next_row
+                next_row = after
+            stage = 0
+            parity = 0
+            for _ in range(turns):
+                ptx.mbarrier_wait_parity(bar[stage], parity)
+                ptx.mbarrier_arrive_expect_tx(bar[stage], bytes)
+                ptx.cp_async_bulk_tensor_2d(tiles[stage], tensor_map, 0, row, bar[stage])
+                after = row + 2 * rows
+                if after >= limit:
+                    after -= limit
+                row = next_row
+                next_row = after
+                stage += 1
+                if stage == stages:
+                    stage = 0
+                    parity ^= 1
+            for _ in range(stages):
+                ptx.mbarrier_wait_parity(bar[stage], parity)
+                stage += 1
+                if stage == stages:
+                    stage = 0
+                    parity ^= 1
+            if cuda.blockIdx.x == 0:
+                out[0] = ptx.clock64() - begin
+
+    return loads
+
+
+@kernel
+def multicast_ring(out, turns, start, tensor_map, limit):
+    """Tiles of 16 KiB for two CTAs, each of which loads half of every one for both; 12 of them are in flight."""
     tiles = cuda.shared.array((RING_STAGES, RING_ROWS, COLUMNS), np.uint16, alignment=1024)
-    bar = ptx.mbarrier_array(RING_STAGES)
-    rows = cuda.gridDim.x * RING_ROWS
-    first = start + cuda.blockIdx.x * RING_ROWS
-    second = first
-    if wide > 0:
-        first = start + cuda.blockIdx.x // wide * RING_ROWS
-        second = start + (wide + cuda.blockIdx.x % wide) * RING_ROWS
-    if cuda.threadIdx.x == 0:
+    full = ptx.mbarrier_array(RING_STAGES)
+    empty = ptx.mbarrier_array(RING_STAGES)
+    tid = cuda.threadIdx.x
+    rank = ptx.cluster_ctarank()
+    if tid == 0:
         for stage in range(RING_STAGES):
-            ptx.mbarrier_init(bar[stage], 1)
+            ptx.mbarrier_init(full[stage], 1)
+            ptx.mbarrier_init(empty[stage], 2)
         ptx.fence_mbarrier_init()
+    ptx.barrier_cluster_arrive()
+    ptx.barrier_cluster_wait()
+    half = RING_ROWS // 2
+    rows = cuda.gridDim.x * half
+    first = start + cuda.blockIdx.x * half
+    stage = 0
+    parity = 0
+    if tid == 0:
         row = first
-        next_row = second + rows
-        begin = ptx.clock64()
-        for stage in range(RING_STAGES):
-            ptx.mbarrier_arrive_expect_tx(bar[stage], RING_ROWS * COLUMNS * 2)
-            ptx.cp_async_bulk_tensor_2d(tiles[stage], tensor_map, 0, row, bar[stage])
-            after = row + 2 * rows
-            if after >= limit:
-                after -= limit
-            row = next_row
-            next_row = after
-        stage = 0
-        parity = 0
         for _ in range(turns):
-            ptx.mbarrier_wait_parity(bar[stage], parity)
-            ptx.mbarrier_arrive_expect_tx(bar[stage], RING_ROWS * COLUMNS * 2)
-            ptx.cp_async_bulk_tensor_2d(tiles[stage], tensor_map, 0, row, bar[stage])
-            after = row + 2 * rows
-            if after >= limit:
-                after -= limit
-            row = next_row
-            next_row = after
+            ptx.mbarrier_wait_parity(empty[stage], parity ^ 1)
+            ptx.mbarrier_arrive_expect_tx(full[stage], RING_ROWS * COLUMNS * 2)
+            ptx.cp_async_bulk_tensor_2d_multicast(tiles[stage, rank * half :], tensor_map, 0, row, full[stage], 3)
+            row += rows
+            if row >= limit:
+                row = first
             stage += 1
             if stage == RING_STAGES:
                 stage = 0
                 parity ^= 1
-        for _ in range(RING_STAGES):
-            ptx.mbarrier_wait_parity(bar[stage], parity)
+    elif tid == 32:
+        for _ in range(turns):
+            ptx.mbarrier_wait_parity(full[stage], parity)
+            ptx.mbarrier_arrive_cluster(empty[stage], 0)
+            ptx.mbarrier_arrive_cluster(empty[stage], 1)
             stage += 1
             if stage == RING_STAGES:
                 stage = 0
                 parity ^= 1
-        if cuda.blockIdx.x == 0:
-            out[0] = ptx.clock64() - begin
+    ptx.barrier_cluster_arrive()
+    ptx.barrier_cluster_wait()
 
 
 @kernel
@@ -276,16 +327,21 @@ def _tensor(rows: int):
     return make
 
 
-def _tiles(memory: int) -> tuple[TensorMap, int]:
-    return *_tensor(RING_ROWS)(memory), memory // (COLUMNS * 2)
+def _tiles_of(rows: int):
+    """A tensor with its map, and how many rows it has."""
+    return lambda memory: (*_tensor(rows)(memory), memory // (COLUMNS * 2))
 
 
-def _own_tiles(memory: int) -> tuple[TensorMap, int, int]:
-    return *_tiles(memory), 0
+_tiles = _tiles_of(RING_ROWS)
 
 
-def _common_tiles(memory: int) -> tuple[TensorMap, int, int]:
-    return *_tiles(memory), WIDE
+def _ring_of(rows: int, wide: int = 0):
+    """The data of a ring of tiles of so many rows."""
+
+    def make(memory: int) -> tuple[TensorMap, int, int]:
+        return *_tensor(rows)(memory), memory // (COLUMNS * 2), wide
+
+    return make
 
 
 def _both_tiles(memory: int) -> tuple[TensorMap, TensorMap, int]:
@@ -305,10 +361,22 @@ COPIES = (
         for rows, size in _SIZES
     ),
     Benchmark("multicast", multicasts, 64, cluster=2, grid=2, data=_tensor(RING_ROWS), memory=1 << 22),
-    Benchmark("load_ring", ring, 512, data=_own_tiles, memory=1 << 24),
-    Benchmark("load_ring_l2", ring, 256, EVENT, grid=0, data=_own_tiles, memory=1 << 24),
-    Benchmark("load_ring_common", ring, 256, EVENT, grid=0, data=_common_tiles, memory=1 << 24),
-    Benchmark("load_ring_device", ring, 400, EVENT, grid=0, data=_own_tiles, memory=1 << 31),
+    Benchmark("load_ring", ring(), 512, data=_ring_of(RING_ROWS), memory=1 << 24),
+    Benchmark("load_ring_l2", ring(), 256, EVENT, grid=0, data=_ring_of(RING_ROWS), memory=1 << 24),
+    Benchmark("load_ring_common", ring(), 256, EVENT, grid=0, data=_ring_of(RING_ROWS, WIDE), memory=1 << 24),
+    Benchmark("load_ring_device", ring(), 400, EVENT, grid=0, data=_ring_of(RING_ROWS), memory=1 << 31),
+    *(
+        Benchmark(
+            f"load_one_{size}_{where}", ring(rows, 1), turns, EVENT, grid=0, data=_ring_of(rows, wide), memory=memory
+        )
+        for rows, size in (_SIZES[0], _SIZES[3])
+        for where, wide, turns, memory in (
+            ("l2", 0, 256, 1 << 24),
+            ("common", WIDE, 256, 1 << 24),
+            ("device", 0, (1 << 14) // rows, 1 << 29),
+        )
+    ),
+    Benchmark("multicast_ring", multicast_ring, 256, EVENT, 64, 2, 0, data=_tiles_of(RING_ROWS // 2), memory=1 << 24),
     Benchmark("store_issue", store_issues, 32, data=_tensor(SMALL_ROWS)),
     *(
         Benchmark(f"store_{what}_{size}", store_latency(rows, what == "read"), 64, data=_tensor(rows), memory=1 << 22)

@@ -1,4 +1,4 @@
-"""Micro-benchmarks of what threads do: instructions, barriers, accesses to memory, launches."""
+"""Micro-benchmarks of what threads do: instructions, barriers, accesses to memory."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ import numpy as np
 from numba import cuda
 
 from tmalab import kernel, ptx
-from tmalab.timing.micro.benchmark import EVENT, WAVES, Benchmark
+from tmalab.timing.micro.benchmark import EVENT, Benchmark
 
 WORDS = 1024  # of shared memory, of 4 bytes
-SLEEPER_BYTES = 200 * 1024  # of shared memory: so that no two CTAs fit on an SM
 LINE = 32  # int32 in a line of 128 bytes
 WIDTH = 256  # int32 in a row of the matrix that threads write to
 
@@ -238,28 +237,6 @@ def looks(out, turns, start):
         out[0] = end - begin
 
 
-@kernel
-def meetings(out, turns, start):
-    """CTAs that meet once, many of which fit on an SM."""
-    cuda.syncthreads()
-
-
-@kernel
-def nothing(out, turns, start):
-    """A launch that does nothing."""
-
-
-@kernel
-def sleepers(out, turns, start):
-    """CTAs that do nothing but meet, with so much shared memory that an SM has room for one."""
-    tile = cuda.shared.array(SLEEPER_BYTES, np.uint8)
-    if turns < 0:
-        tile[cuda.threadIdx.x] = 1
-    cuda.syncthreads()
-    if turns < 0:
-        out[0] = tile[0]
-
-
 def _chain(memory: int) -> tuple[np.ndarray]:
     """Places that lead from one line of 128 bytes to another, in no order that a cache could guess."""
     lines = memory // (4 * LINE)
@@ -276,9 +253,6 @@ def _rows(memory: int) -> tuple[np.ndarray]:
 
 THREADS = (
     Benchmark("clock", both_clocks, 1 << 15),
-    Benchmark("launch", nothing, 0, EVENT),
-    Benchmark("cta_start", sleepers, 8, WAVES),
-    Benchmark("cta_launch", meetings, 8, WAVES, block=256),
     Benchmark("instruction", instructions, 256, block=128),
     Benchmark("arrive", arrives, 256),
     Benchmark("wait", waits, 256),
@@ -288,6 +262,7 @@ THREADS = (
     Benchmark("sync", syncs, 256, block=128),
     Benchmark("cluster_sync", cluster_syncs, 256, block=128, cluster=2, grid=2),
     Benchmark("access", accesses, 1024),
+    Benchmark("access_warpgroup", accesses, 1024, block=128),
     Benchmark("access_many", accesses, 1024, block=1024),
     Benchmark("shared_chase", shared_chase, 1024),
     Benchmark("shared_conflicts", shared_conflicts, 256, block=1024),

@@ -1,9 +1,9 @@
 """A trial: a kernel at one configuration, whose time is measured on an H200 and predicted by the model.
 
 A trial has one of three uses. Some are for fitting. Some were looked at while the model's rules were made: they are
-seen, and prove nothing. Those that are held out judge it: they were chosen later (`held_out`), and committed before
-they were recorded. Which are which among those of one time follows from a hash of the configuration, so that nobody
-can choose.
+seen, and prove nothing. Those that are held out judge it: they were chosen last (`held_out`), and committed before
+they were recorded, with the model as it is. Which are which among those of one time follows from a hash of the
+configuration, so that nobody can choose.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from tmalab.launch import Kernel
 
 FIT, SEEN, HELD_OUT = "fit", "seen", "held out"
-FIT_OF = 4  # one of so many of the first trials is for fitting; the others have been seen
-SEEN_OF = 3  # one of so many of the later trials may be looked at where the model misses; the others are held out
+FIT_OF = 4  # one of so many of the known trials is for fitting; the others have been seen
+SEEN_OF = 3  # one of so many of the fresh trials may be looked at where the model misses; the others are held out
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Launching:
 @dataclass(frozen=True)
 class Trial:
     """One configuration. `family`: what it shows; `settings`: names and ints; `make`: the launch for them;
-    `fresh`: chosen when the model stood."""
+    `fresh`: chosen last, to judge the model."""
 
     family: str
     settings: tuple[tuple[str, int], ...]
