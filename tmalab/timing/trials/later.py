@@ -37,7 +37,7 @@ def _products() -> Iterator[dict[str, int]]:
 
 def _made() -> Iterator[Trial]:
     for settings in _products():
-        yield trial(launch_product, "product", **settings)
+        yield trial(launch_product, "product", False, **settings)
     for stages in range(1, 7):
         for mib, rows in ((256, 96), (12, 32)):
             yield trial(launch_ring, "ring copy", mib=mib, rows=rows, stages=stages)
@@ -49,7 +49,7 @@ def _made() -> Iterator[Trial]:
     for passes, stages, block in ((2, 6, 128), (8, 3, 128), (8, 1, 256), (24, 3, 256), (16, 2, 512), (48, 4, 64)):
         for swizzled in (0, 1):
             settings = {"swizzled": swizzled, "passes": passes, "turns": 192, "stages": stages, "block": block}
-            yield trial(launch_columns, "columns", **settings)
+            yield trial(launch_columns, "columns", False, **settings)
     for rows, turns in ((16, 128), (48, 96), (96, 256), (192, 64)):
         for buffers in (1, 2, 3):
             yield trial(launch_stores, "stores", rows=rows, buffers=buffers, turns=turns)
