@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from collections import deque
 from collections.abc import Callable
-from struct import pack
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +18,7 @@ import numpy as np
 from tmalab.simulator.arrays import ADDRESS_SHIFT, KIND_BITS, SAME, SIZE_SHIFT, WRITE
 from tmalab.simulator.context import now
 from tmalab.simulator.records import RECORD
-from tmalab.simulator.thread_checks import Batch, parents, plainly_ordered
+from tmalab.simulator.thread_checks import Batch, Packed, parents, plainly_ordered
 
 if TYPE_CHECKING:
     from tmalab.simulator.clocks import Clocks
@@ -44,17 +44,16 @@ class Track:
         self.shadow: Shadow | None = None
         self.note: Callable[[int], None] = self.entries.append
         self.noting_lines = False
-        self._met_before: deque[tuple[list[int], np.ndarray]] = deque(maxlen=KEPT)
+        self._met_before: deque[Packed] = deque(maxlen=KEPT)
 
-    def packed(self) -> np.ndarray:
-        """The entries as an array. A loop over tiles of shared memory makes the same ones again and again: to find that
-        takes a third of the time that it takes to pack them."""
-        for entries, packed in self._met_before:
-            if entries == self.entries:
+    def packed(self) -> Packed:
+        """The entries as an array: that of the last time, where they are the same. To find that takes a third of the
+        time that it takes to pack them."""
+        for packed in self._met_before:
+            if packed.entries == self.entries:
                 return packed
-        packed = np.frombuffer(pack(f"{len(self.entries)}q", *self.entries), np.int64)  # 12 ns each; np.array takes 30
-        self._met_before.append((self.entries.copy(), packed))
-        return packed
+        self._met_before.append(Packed(self.entries.copy()))
+        return self._met_before[-1]
 
     def with_lines(self, source: Source) -> None:
         """Note the learner's line with each access."""
@@ -100,6 +99,8 @@ class AccessLog:
                 space.with_lines(source)
             if not track:
                 space.note = deque(maxlen=0).append
+        self._in_shared, self._in_world = self.shared.entries, self.world.entries  # for pause, which is called often
+        self._shared_stops, self._world_stops = self.shared.stops, self.world.stops
         self.was_long = False  # whether a thread has made very many accesses without letting go
         self._seen = 0  # accesses that belong to a closed segment
         self._segments: list[int] = []  # for each, the row of its thread
@@ -108,6 +109,8 @@ class AccessLog:
     def begin(self, clocks: Clocks, cluster: int, live_rows: Callable[[], list[int]], numbers: np.ndarray) -> None:
         """Log for a cluster from now on. `numbers`: for each row of its threads, the thread's number in the grid."""
         self._clocks, self._cluster, self._live_rows, self._numbers = clocks, cluster, live_rows, numbers
+        nothing = np.empty(0, np.int64)
+        self._last_records: tuple[list[int], np.ndarray, np.ndarray] = [], nothing, nothing
         self._met = True  # whether all threads have met since the last check, and nothing was logged before they did
         self._left = False  # whether a thread has exited that had accessed anything: it meets nobody
         self._copies = np.empty((SEGMENTS, clocks.order.shape[1]), np.int32)  # of the clock of each segment
@@ -127,18 +130,20 @@ class AccessLog:
     def pause(self, thread: SimThread) -> None:
         """End the running thread's segment where it is about to meet others. Its clock changes only when they have met,
         and is copied then, or never (`settle`, `all_meet`): that saves 1 us a thread and meeting."""
-        shared, world = self.shared, self.world
-        in_shared, in_world = len(shared.entries), len(world.entries)
+        in_shared, in_world = len(self._in_shared), len(self._in_world)
         size = in_shared + in_world
+        if size == self._seen:
+            return
         if size > BATCH or self._narrow_copies is not None:
             self.cut(thread)
-        elif size != self._seen:  # as in _end: to call it would take a fifth of the whole
-            self._owed.append(len(self._segments))
-            self._segments.append(thread.row)
-            shared.stops.append(in_shared)
-            world.stops.append(in_world)
-            self._seen = size
-            thread.segments += 1
+            return
+        segments = self._segments  # as in _end: to call it would take a fifth of the whole
+        self._owed.append(len(segments))
+        segments.append(thread.row)
+        self._shared_stops.append(in_shared)
+        self._world_stops.append(in_world)
+        self._seen = size
+        thread.segments += 1
 
     def exited(self, thread: SimThread) -> None:
         """End the last segment of a thread, whose clock stands still for ever."""
@@ -191,12 +196,12 @@ class AccessLog:
         self._met = False
         if not self._segments:
             return
-        segments, narrow = self._records(), self._narrow_clocks()
+        segments, narrow = cache(self._records), self._narrow_clocks()
         for track in (self.shared, self.world):
             if track.entries:
-                entries = track.packed()
-                if not (plainly and plainly_ordered(track.shadow, entries, track.stops, segments)):
-                    self._check_closely(track, entries, segments, narrow)
+                packed, shadow = track.packed(), track.shadow
+                if not (plainly and plainly_ordered(shadow, packed.plain(track.stops, shadow), segments)):
+                    self._check_closely(track, packed.array, segments(), narrow)
             for part in (track.entries, track.places, track.stops):
                 part.clear()
         self._seen = 0
@@ -252,10 +257,13 @@ class AccessLog:
             self._copies = copies
 
     def _records(self) -> np.ndarray:
-        """The segments, as records of how their accesses are known."""
-        rows = np.array(self._segments)
-        records = np.zeros(len(rows), RECORD)
-        records["dimension"], records["cluster"], records["thread"] = rows, self._cluster, self._numbers[rows]
+        """The segments, as records of how their accesses are known: good until the next ones."""
+        before, rows, records = self._last_records
+        if before != self._segments:
+            rows = np.array(self._segments)
+            records = np.zeros(len(rows), RECORD)
+            records["dimension"], records["cluster"], records["thread"] = rows, self._cluster, self._numbers[rows]
+            self._last_records = self._segments.copy(), rows, records
         if len(self._owed) == len(rows):
             records["tick"] = self._clocks.order[rows, rows]
         else:

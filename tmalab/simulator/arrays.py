@@ -49,8 +49,8 @@ class Array:
     # in memory that nobody else changes unseen, a list that keeps what was read or written: a NumPy scalar that is
     # there takes 5 ns, to make one takes 60. None stands for an element that must be read again.
     __slots__ = (
-        "_lengths", "_log", "_origin", "_parts", "_read", "_rows", "_scalar", "_step", "_steps", "_values", "_words",
-        "address", "dtype", "memory", "name", "shape", "writable",
+        "_layers", "_lengths", "_line", "_log", "_origin", "_parts", "_read", "_rows", "_scalar", "_step", "_steps",
+        "_values", "_words", "address", "dtype", "memory", "name", "shape", "writable",
     )  # fmt: skip
 
     def __init__(self, parent: Array | None, origin: int, shape: tuple[int, ...], steps: tuple[int, ...]):

@@ -25,13 +25,13 @@ class SmallVector(Array):
     __slots__ = ()
 
     def _shorten(self) -> None:
-        self._rows: Any = None
+        self._line: Any = None
 
     def __getitem__(self, index: Any) -> Any:
         try:
             if index < 0:
                 raise IndexError
-            entry, place = self._rows[index]
+            entry, place = self._line[index]
             self._log.append(entry)
             value = self._values[place]
             if value is not None:
@@ -44,7 +44,7 @@ class SmallVector(Array):
         try:
             if index < 0 or not self.writable:
                 raise IndexError
-            entry, place = self._rows[index]
+            entry, place = self._line[index]
             self._words[place] = value
         except ELSEWHERE:
             if self._made():
@@ -58,9 +58,9 @@ class SmallVector(Array):
 
     def _made(self) -> bool:
         """Make the table; False where it had been made."""
-        if self._rows is not None:
+        if self._line is not None:
             return False
-        self._rows = _row(self._origin, *self.shape, *self._steps, self._step, self._read)
+        self._line = _row(self._origin, *self.shape, *self._steps, self._step, self._read)
         return True
 
 
@@ -122,14 +122,14 @@ class SmallCube(Array):
     __slots__ = ()
 
     def _shorten(self) -> None:
-        self._rows: Any = [[None] * self.shape[1] for _ in range(self.shape[0])]
+        self._layers: Any = [[None] * self.shape[1] for _ in range(self.shape[0])]
 
     def __getitem__(self, index: Any) -> Any:
         try:
             h, i, j = index
             if h < 0 or i < 0 or j < 0:
                 raise IndexError
-            entry, place = self._rows[h][i][j]
+            entry, place = self._layers[h][i][j]
             self._log.append(entry)
             value = self._values[place]
             if value is not None:
@@ -143,7 +143,7 @@ class SmallCube(Array):
             h, i, j = index
             if h < 0 or i < 0 or j < 0 or not self.writable:
                 raise IndexError
-            entry, place = self._rows[h][i][j]
+            entry, place = self._layers[h][i][j]
             self._words[place] = value
         except ELSEWHERE:
             if self._made(index):
@@ -159,12 +159,12 @@ class SmallCube(Array):
         """Make the table of a row; False where it had been made, or there is no such row."""
         try:
             h, i, _ = index
-            if h < 0 or i < 0 or self._rows[h][i] is not None:
+            if h < 0 or i < 0 or self._layers[h][i] is not None:
                 return False
         except ELSEWHERE:
             return False
         up, down, across = self._steps
-        self._rows[h][i] = _row(self._origin + h * up + i * down, self.shape[2], across, self._step, self._read)
+        self._layers[h][i] = _row(self._origin + h * up + i * down, self.shape[2], across, self._step, self._read)
         return True
 
 

@@ -8,25 +8,38 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
 from tmalab.simulator.errors import KernelError
+from tmalab.simulator.unfolded import NAMES
 from tmalab.texts import text
 
 
-def rebound(function: FunctionType, cuda: Any) -> FunctionType:
-    """A copy of a function that finds `cuda` where numba's own module was."""
-    scope = dict(function.__globals__)
+def rebound(function: FunctionType, cuda: Any, code: CodeType | None = None) -> FunctionType:
+    """A copy of a function that finds `cuda` where numba's own module was. `code`: that it runs, if not its own."""
+    scope = dict(function.__globals__) | NAMES
     for name in set(names_used(function.__code__)) & scope.keys():
         scope[name] = _stand_in(name, scope[name], cuda)
     cells = function.__closure__ or ()
     closure = tuple(_cell(name, cell, cuda) for name, cell in zip(function.__code__.co_freevars, cells))
-    copy = FunctionType(function.__code__, scope, function.__name__, function.__defaults__, closure or None)
+    copy = FunctionType(code or function.__code__, scope, function.__name__, function.__defaults__, closure or None)
     copy.__kwdefaults__ = function.__kwdefaults__
     return copy
+
+
+def with_arguments(function: FunctionType, arguments: tuple[Any, ...]) -> Callable[[], Any]:
+    """A function that has its arguments. The interpreter calls it without a level of its own, which a thread that waits
+    would have to keep, and to put back: a third of what a switch of threads moves."""
+    code = function.__code__
+    if code.co_argcount != len(arguments) or code.co_kwonlyargcount:
+        return partial(function, *arguments)
+    made = FunctionType(code, function.__globals__, function.__name__, arguments, function.__closure__)
+    made.__qualname__ = function.__qualname__
+    return made
 
 
 def names_used(code: CodeType) -> Iterator[str]:

@@ -108,9 +108,8 @@ class Shadow(IssueChecks):
         earlier["dimension"][foreign] = 0
         return foreign
 
-    def others_were_at(self, units: np.ndarray, writes: np.ndarray) -> bool:
+    def others_were_at(self, units: np.ndarray, written: np.ndarray) -> bool:
         """Whether another cluster has written any of these, or read one that is written now."""
-        written = units[writes]
         return bool(self._by_others(self.writers, units).any() or self._by_others(self._foreign_reads, written).any())
 
     def keep_for_other_clusters(self, units: np.ndarray, reads: np.ndarray) -> None:

@@ -28,7 +28,7 @@ from tmalab.simulator.hazards import Suspicion
 from tmalab.simulator.memory import GlobalMemory
 from tmalab.simulator.naming import thread_name
 from tmalab.simulator.policy import Policy
-from tmalab.simulator.rebind import rebound
+from tmalab.simulator.rebind import rebound, with_arguments
 from tmalab.simulator.scheduler import Scheduler
 from tmalab.simulator.shadow import Shadow
 from tmalab.simulator.source import Place, Source
@@ -37,6 +37,7 @@ from tmalab.simulator.spinning import Spinning
 from tmalab.simulator.spins import element
 from tmalab.simulator.threads import Dim3, SimThread, len_of
 from tmalab.simulator.trace import TRACES, Trace
+from tmalab.simulator.unfolded import unfolded
 from tmalab.simulator.watchdog import Watchdog
 from tmalab.simulator.world import World
 from tmalab.texts import text
@@ -136,6 +137,7 @@ class Simulation:
             self._stop(KernelFault("python_error", text("simulator.generator", kernel=self.launch.kernel.__name__)))
             return
         shape = tuple(grid // cluster for grid, cluster in zip(self.launch.grid, self.launch.cluster))
+        self.begin_thread = with_arguments(self.function, self.arguments)
         watchdog = Watchdog(self)
         try:
             with watchdog:
@@ -153,9 +155,16 @@ class Simulation:
     def bound(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """The kernel or a helper as this run executes it."""
         if function not in self._functions:
-            self.source.add(function.__code__)
-            self._functions[function] = rebound(function, self.world.cuda)
+            arguments = self.arguments if function is self.launch.kernel.function else ()
+            code = unfolded(function, arguments) if self._unwatched else function.__code__
+            self.source.add(code)
+            self._functions[function] = rebound(function, self.world.cuda, code)
         return self._functions[function]
+
+    @property
+    def _unwatched(self) -> bool:
+        """Whether nobody asks from where in the code each access comes."""
+        return type(self) is Simulation and not self.noting and not self.patient
 
     def may_wait_in(self, id: int) -> bool:
         """Whether the kernel may wait in a named barrier, for all that its source says."""

@@ -116,8 +116,8 @@ def _assigned_name(code: CodeType, lasti: int) -> str | None:
 
 
 def picture(frames: list[FrameType]) -> list[tuple[int, list[Any]]]:
-    """Where the frames are and what their variables hold."""
-    return [(frame.f_lasti, list(frame.f_locals.values())) for frame in frames]
+    """Where the frames are and what the learner's variables hold."""
+    return [(frame.f_lasti, [value for name, value in frame.f_locals.items() if name[0] != "."]) for frame in frames]
 
 
 def same_picture(before: list[tuple[int, list[Any]]] | None, after: list[tuple[int, list[Any]]]) -> bool:

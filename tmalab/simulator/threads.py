@@ -66,7 +66,7 @@ class SimThread:
         """The whole life of the thread."""
         run = self.run
         try:
-            run.function(*run.arguments)
+            run.begin_thread()
         except KernelStopped:
             pass
         except EndlessLoop as error:

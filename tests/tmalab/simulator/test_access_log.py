@@ -102,7 +102,7 @@ def test_batches_that_recur_are_packed_once_and_no_other_is_taken_for_one():
     for entries in ([1, 2, 3], [4, 5], [1, 2, 3], [1, 2, 4], [1, 2], [1, 2, 3, 4]):
         track.entries[:] = entries
         packed.append(track.packed())
-        assert packed[-1].tolist() == entries
+        assert packed[-1].array.tolist() == entries
     assert packed[2] is packed[0]
 
 
