@@ -53,6 +53,7 @@ class Instruction:
         self.defaults = defaults or {}
         self._body = body
         self._kinds = tuple((operand, kind, kind.as_is) for operand, kind in operands.items())
+        self._count = len(self._kinds)
         self._optional = tuple(self.defaults[operand] for operand in operands if operand in self.defaults)
         self.__signature__ = inspect.Signature(
             [
@@ -77,10 +78,12 @@ class Instruction:
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         """Act for the simulated thread that is running now."""
         thread = _current_thread()
-        missing = len(self._kinds) - len(arguments)
-        if named or not 0 <= missing <= len(self._optional):
-            arguments, missing = self.bind(arguments, named), 0
-        left_out = self._optional[len(self._optional) - missing :]
+        left_out: tuple = ()
+        if named or len(arguments) != self._count:
+            missing = self._count - len(arguments)
+            if named or not 0 <= missing <= len(self._optional):
+                arguments, missing = self.bind(arguments, named), 0
+            left_out = self._optional[len(self._optional) - missing :]
         given = [  # a plain int or float32 is spared the checks that it would pass: 0.3 instead of 0.9 us for each
             value if type(value) is as_is else self._convert(thread, operand, kind, value)
             for (operand, kind, as_is), value in zip(self._kinds, arguments)
