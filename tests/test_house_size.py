@@ -14,7 +14,6 @@ LINES_OF_A_FILE, LINES_OF_A_FUNCTION, LINES_OF_A_KERNEL = 400, 40, 100
 LESSONS = ROOT / "notebooks/source"  # texts and answers, cell by cell
 LONGER_FUNCTIONS = {  # a table of one row each, options of a command with what they say
     "grader/exercises/maps_broken.py: broken_maps",
-    "grader/cli.py: grade",
     "grader/bench.py: measure",
 }
 KERNELS = {"kernel", "device"}  # one function is one kernel: its roles stand beside each other

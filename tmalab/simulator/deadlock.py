@@ -17,6 +17,7 @@ from tmalab.simulator.deadlock_clusters import (
 )
 from tmalab.simulator.deadlock_roots import held_up
 from tmalab.simulator.deadlock_warpgroups import in_words
+from tmalab.simulator.hazards import CONSEQUENCE
 from tmalab.simulator.register_pool import RegisterWait
 from tmalab.simulator.waits import ClusterBarrierWait, CtaBarrierWait, GroupWait, MbarrierWait, WarpWait
 from tmalab.simulator.warpgroup import WgmmaWait
@@ -84,7 +85,18 @@ def report(threads: list[SimThread]) -> Deadlock:
             found = [cause for cause in found if cause[0] != "too-many-bytes"]
         causes += [cause for cause in found if cause[0] not in {name for name, _ in causes} or cause not in causes]
     causes += _nobody_begins(list(groups.values()))
+    if any(map(_is_certain, causes)):
+        for name, facts in causes:
+            if name == "barrier-mismatch":
+                facts["rank"] = CONSEQUENCE
     return Deadlock("\n  ".join([text("hazards.deadlock"), *lines]), waiters, causes)
+
+
+def _is_certain(cause: tuple[str, dict[str, Any]]) -> bool:
+    """Whether something is missing by itself, so that those who wait for the stuck threads only wait for that."""
+    name, facts = cause
+    partly = name == "missing-arrival" and missing_arrivals.explained(facts["barrier"])[0] == missing_arrivals.SOME
+    return partly or name == "too-many-bytes"
 
 
 def _nobody_begins(groups: list[list[SimThread]]) -> list[tuple[str, dict[str, Any]]]:

@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from tmalab.mbarrier import MBarrier, MBarrierError
 from tmalab.simulator import mbarrier_rules
 from tmalab.simulator.context import current_thread
 from tmalab.simulator.mbarrier_objects import SIZE, Barrier
 from tmalab.simulator.mbarrier_waits import MbarrierWaits
-from tmalab.simulator.records import BARRIER, record
+from tmalab.simulator.records import BARRIER, GENERIC, put, record
 
 if TYPE_CHECKING:
     from tmalab.simulator.copies import LateArrive
@@ -36,11 +38,12 @@ class Mbarriers(MbarrierWaits):
         thread = current_thread()
         if not self._is_place(thread, bar):
             return
-        if bar in self.objects:
+        again = bar in self.objects
+        if again:
             thread.tell("barrier-reinit", barrier=self.objects[bar])
         thread.cut()
         self.objects[bar] = Barrier(self._cta, bar, count, thread)
-        self._mark(thread, bar)
+        self._mark(thread, bar, again)
         thread.run.note(thread, "mbarrier_init", self.objects[bar], count)
 
     def inval(self, bar: int) -> None:
@@ -53,7 +56,7 @@ class Mbarriers(MbarrierWaits):
             thread.cut()  # what it accessed before is checked while the barrier still lies there
             del self.objects[bar]
             thread.run.log.check()
-            self._cta.cluster.shadow.forget(self._unit(bar))
+            put(self._cta.cluster.shadow.writers, self._units(bar), self._record(thread, GENERIC))
 
     # Arrivals and bytes.
 
@@ -278,15 +281,23 @@ class Mbarriers(MbarrierWaits):
         """mbarrier.pending_count"""
         return MBarrier.pending_count_of(state)
 
-    def _unit(self, bar: int) -> int:
-        return (bar + self._cta.note_offset) // self._cta.cluster.shadow.grain
+    def _units(self, bar: int) -> np.ndarray:
+        """The units of the shadow memory that a barrier takes."""
+        start = np.array([bar + self._cta.note_offset])
+        return self._cta.cluster.shadow.units(start, start + SIZE)
 
-    def _mark(self, thread: SimThread, bar: int) -> None:
-        """Tell the shadow memory that these 8 bytes are no ordinary memory now."""
+    def _record(self, thread: SimThread, how: int) -> np.ndarray:
         run, row = thread.run, thread.row
-        run.log.check()
-        self._cta.cluster.look_at_elements_of(SIZE)
-        made = record(
-            row, self._cta.clocks.segment(row), self._cta.cluster.number, BARRIER, 0, thread.number, run.place_number()
-        )
-        self._cta.cluster.shadow.mark_barrier(self._unit(bar), made)
+        segment = self._cta.clocks.segment(row)
+        return record(row, segment, self._cta.cluster.number, how, 0, thread.number, run.place_number())
+
+    def _mark(self, thread: SimThread, bar: int, again: bool) -> None:
+        """Tell the shadow memory that these 8 bytes are no ordinary memory now. The init writes them, as the end of a
+        barrier does, so what others did there must come before."""
+        cta, shadow = self._cta, self._cta.cluster.shadow
+        thread.run.log.check()
+        cta.cluster.look_at_elements_of(SIZE)
+        if thread.run.log.tracking and not again:
+            issuer = cta.clocks.issuing(thread.row, cta.space)
+            shadow.issue_write(self._units(bar), self._record(thread, GENERIC), issuer)
+        put(shadow.writers, self._units(bar), self._record(thread, BARRIER))

@@ -94,10 +94,10 @@ def source_at_exit(run: Simulation, copy: Any) -> Told:
     return [copy_access(run, copy, text("hazards.does-reads-at-exit", cta=copy.thread.cta.name))], words
 
 
-def cluster_barrier(run: Simulation, thread: SimThread, cluster: str, missing: int = 0) -> Told:
+def cluster_barrier(run: Simulation, thread: SimThread, cluster: str, missing: int = 0, **rank: int) -> Told:
     """The cluster barrier: a second arrive ("arrive"), a wait without one ("wait"), threads that never come."""
     does = text("hazards.does-cluster-arrive" if cluster == "arrive" else "hazards.does-cluster-wait")
-    return [access_by(thread, "wait", does)], {"missing": missing, "variant": CLUSTER_BARRIER[cluster]}
+    return [access_by(thread, "wait", does)], {**rank, "missing": missing, "variant": CLUSTER_BARRIER[cluster]}
 
 
 def copy_access(run: Simulation, copy: Any, does: str) -> Access:

@@ -21,7 +21,7 @@ from tmalab.simulator.arrays import ADDRESS_SHIFT, SIZE_SHIFT
 from tmalab.simulator.issue_checks import IssueChecks
 from tmalab.simulator.outstanding_reductions import Reductions
 from tmalab.simulator.reasons import UNORDERED
-from tmalab.simulator.records import NOTHING, READ_RECORD, RECORD, blank, plain, put, with_units
+from tmalab.simulator.records import NOTHING, READ_RECORD, blank, plain, put, with_units
 from tmalab.simulator.standing_reads import StandingReads
 
 SEVERAL = -1  # clusters that have read a unit
@@ -87,16 +87,6 @@ class Shadow(IssueChecks):
             self.writers["tick"][still] = tick
         else:
             self.reads["tick"][self.reads["copy"] == copy] = tick
-
-    # Barriers in memory.
-
-    def mark_barrier(self, unit: int, made: np.ndarray) -> None:
-        """A live mbarrier lies here from now on (8 bytes)."""
-        self.writers[unit : unit + max(1, 8 // self.grain)] = made
-
-    def forget(self, unit: int) -> None:
-        """The 8 bytes of a barrier are garbage again."""
-        self.writers[unit : unit + max(1, 8 // self.grain)] = np.zeros((), RECORD)
 
     # Other clusters.
 

@@ -68,6 +68,8 @@ class Batch:
         first[0], first[1:] = True, units[1:] != units[:-1]
 
         start = np.maximum.accumulate(np.where(first, index, 0))
+        if (made["how"] == ATOMIC_ACCESS).any():
+            self._keep_stores(start, index)
         last_write = np.maximum.accumulate(np.where(writes, index, -1))
         before = np.concatenate(([-1], last_write[:-1]))
         inside = before >= start  # the last writer is part of this batch
@@ -88,6 +90,13 @@ class Batch:
         written, lasting = np.flatnonzero(writes & ~followed), np.flatnonzero(~writes & ~followed)
         put(shadow.writers, units[written], made.take(written))
         shadow.remember_reads(units[lasting], made.take(lasting))
+
+    def _keep_stores(self, start: np.ndarray, index: np.ndarray) -> None:
+        """A thread's atomic does not hide its store of the same segment: other threads' atomics must know that."""
+        made, segment = self._made, self._segment
+        stored = np.maximum.accumulate(np.where((made["how"] == GENERIC) & self._writes, index, -1))
+        own = np.flatnonzero((made["how"] == ATOMIC_ACCESS) & (stored >= start) & (segment[stored] == segment))
+        put(made, own, made.take(stored[own]))
 
     def _sort(self) -> None:
         """By unit, accesses to one unit in their order; by radix sort where 16 bits suffice."""
