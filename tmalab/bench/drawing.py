@@ -9,13 +9,14 @@ import io
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from tmalab.texts import FALLBACK, speaking
 
-_OPTIONS = {"svg.fonttype": "none", "svg.hashsalt": "tmalab"}  # words as text; the same names of parts each time
+_OPTIONS: Any = {"svg.fonttype": "none", "svg.hashsalt": "tmalab"}  # words as text; the same names of parts each time
 
 
 class Drawing(Figure):
