@@ -18,7 +18,7 @@ What a dump says, field by field:
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 from tmalab.data_types import DataType, Swizzle
 from tmalab.im2col_rules import CORNER_BITS
@@ -185,8 +185,10 @@ def decode_edited(data: bytes) -> AnyFields:
     )
     if IM2COL.of(bits):
         corners = _each(LOWER[rank], bits), _each(UPPER[rank], bits)
-        return Im2colFields(*memory, *corners, CHANNELS.of(bits) + 1, PIXELS.of(bits) + 1, *options)
-    return Fields(*memory, _each(BOX[:rank], bits, 1), *options)
+        column: Any = (*memory, *corners, CHANNELS.of(bits) + 1, PIXELS.of(bits) + 1, *options)
+        return Im2colFields(*column)
+    box: Any = (*memory, _each(BOX[:rank], bits, 1), *options)
+    return Fields(*box)
 
 
 def _each(fields: Sequence[BitField], bits: int, more: int = 0) -> tuple[int, ...]:
@@ -225,13 +227,14 @@ def _values(fields: AnyFields) -> Iterator[tuple[BitField, int]]:
         yield high, stride >> 36
     yield from ((place, value - 1) for place, value in zip(DIMS, fields.global_dim))
     yield from ((place, value - 1) for place, value in zip(ELEMENT_STRIDES, fields.element_strides))
-    if hasattr(fields, "box_dim"):
-        yield from ((place, value - 1) for place, value in zip(BOX, fields.box_dim))
+    if hasattr(fields, "box_dim"):  # a map's own fields come here as well as the driver's arguments
+        yield from ((place, value - 1) for place, value in zip(BOX, cast(Fields, fields).box_dim))
     else:
+        column = cast(Im2colFields, fields)
         yield IM2COL, 1
-        yield CHANNELS, fields.channels_per_pixel - 1
-        yield from zip(LOWER[rank], fields.pixel_box_lower_corner)
-        yield from zip(UPPER[rank], fields.pixel_box_upper_corner)
-        yield PIXELS, fields.pixels_per_column - 1
+        yield CHANNELS, column.channels_per_pixel - 1
+        yield from zip(LOWER[rank], column.pixel_box_lower_corner)
+        yield from zip(UPPER[rank], column.pixel_box_upper_corner)
+        yield PIXELS, column.pixels_per_column - 1
     yield BOX_BYTES, counted_bytes(fields)
     yield SWIZZLE_MODES[fields.swizzle], 1

@@ -17,6 +17,8 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
+from types import FunctionType
+from typing import cast
 
 import numpy as np
 from packaging.requirements import Requirement
@@ -176,7 +178,7 @@ def look_at_compiler() -> Finding:
     try:
         from tmalab.gpu.compile import compile_kernel
 
-        compile_kernel(_nothing, (np.zeros(1, np.int32),))
+        compile_kernel(cast(FunctionType, _nothing), (np.zeros(1, np.int32),))
     except Exception as error:  # whatever a half-installed toolkit raises
         reason = (str(error) or type(error).__name__).splitlines()[0]
         found = text("cli.doctor-compiler-fails", reason=reason)

@@ -20,12 +20,19 @@ KINDS = {  # kind: the CUDA error that the hardware's fault becomes (measured, H
 
 
 class TmaFault(PlainTraceback, Exception):
-    """A copy that faults on hardware. `.kind` is a key of KINDS; `.cuda_error` is what CUDA would report."""
+    """A copy that faults on hardware. `.kind` is a key of KINDS; `.cuda_error` is what CUDA would report.
+
+    Of a kernel that was run, `.file`, `.line` and `.thread` say where.
+    """
+
+    file: str | None
+    line: int | None
+    thread: str
 
     def __init__(self, kind: str, message: str):
         super().__init__(message)
         self.kind = kind
-        self.cuda_error = KINDS[kind]
+        self.cuda_error: str | None = KINDS[kind]
 
     def __reduce__(self):
         return TmaFault, (self.kind, str(self))

@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from tmalab import im2col_rules
 from tmalab.data_types import DataType, Interleave, L2Promotion, OobFill, Swizzle
@@ -43,12 +43,14 @@ class Im2colMap(TensorMap):
     _kind: ClassVar[Any] = Im2colFields
     _rules: ClassVar[tuple[im2col_rules.Rule, ...]] = im2col_rules.RULES
     _name: ClassVar[str] = "TensorMap.im2col"
-    box_dim: ClassVar[None]  # a tiled map has one; here pixels and channels stand in its place
+    # A tiled map has a box; here pixels and channels stand in its place.
+    box_dim: ClassVar[None]  # type: ignore[misc]
 
-    pixel_box_lower_corner: Sequence[int]  # elements, one for each spatial dimension
-    pixel_box_upper_corner: Sequence[int]  # elements
-    channels_per_pixel: int  # elements
-    pixels_per_column: int
+    # No order is wrong where __init__ is written out.
+    pixel_box_lower_corner: Sequence[int]  # type: ignore[misc]  # elements, one for each spatial dimension
+    pixel_box_upper_corner: Sequence[int]  # type: ignore[misc]  # elements
+    channels_per_pixel: int  # type: ignore[misc]  # elements
+    pixels_per_column: int  # type: ignore[misc]
 
     def __init__(
         self,
@@ -83,7 +85,7 @@ class Im2colMap(TensorMap):
     @cached_property
     def bounding_box(self) -> tuple[int, ...]:
         """Pixels of the bounding box along each spatial dimension: dimension + upper corner - lower corner."""
-        return tuple(im2col_rules.pixels(self))
+        return tuple(im2col_rules.pixels(cast(Im2colFields, self)))
 
     @cached_property
     def warnings(self) -> list[str]:

@@ -87,8 +87,8 @@ def _signed(value: int) -> str:
 def _larger_box(fields: Im2colFields, index: int, low: int, labels: Labels) -> str:
     """What to change so that the bounding box holds `low` pixels: the upper corner, or else the dimension."""
     corners = CORNERS[len(fields.global_dim)]
-    upper = corners.nearest(fields.pixel_box_upper_corner[index])
-    lower = corners.nearest(fields.pixel_box_lower_corner[index])
+    upper = corners.held(fields.pixel_box_upper_corner[index])
+    lower = corners.held(fields.pixel_box_lower_corner[index])
     i = index + first_spatial(fields)
     corner = lower + low - fields.global_dim[i]
     if corners.allows((corner,)):

@@ -14,7 +14,9 @@ and the same window of the tile. An im2col copy takes pixels wherever its walk l
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
+from functools import reduce
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -205,4 +207,4 @@ def _dot(positions: list[np.ndarray], strides: list[int]) -> np.ndarray:
     """The sum of positions times strides; in Python's integers where 64 bits might not hold it."""
     if sum(int(along.max()) * stride for along, stride in zip(positions, strides, strict=True)) >= SAFE:
         positions = [along.astype(object) for along in positions]
-    return sum(along * stride for along, stride in zip(positions, strides, strict=True))
+    return reduce(operator.add, (along * stride for along, stride in zip(positions, strides, strict=True)))

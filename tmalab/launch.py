@@ -238,7 +238,8 @@ class Launch:
 def _triple(name: str, given: Dim) -> Triple:
     """An int or up to three of them as (x, y, z)."""
     try:
-        sizes = tuple(map(operator.index, given)) if isinstance(given, (tuple, list)) else (operator.index(given),)
+        several: Any = given if isinstance(given, (tuple, list)) else (given,)
+        sizes = tuple(map(operator.index, several))
     except TypeError:
         raise TypeError(text("kernel.dim-type", name=name, given=repr(given))) from None
     if isinstance(given, bool) or not 1 <= len(sizes) <= 3:

@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
@@ -32,7 +32,7 @@ from tmalab.interleave import SLICES
 from tmalab.swizzle import PATTERNS
 from tmalab.tensor_map_arrays import array_fields, array_of
 from tmalab.tensor_map_doubts import doubts
-from tmalab.tensor_map_fields import ENUMERATIONS, MEMBERS, Fields, delivered_dim, fields_of
+from tmalab.tensor_map_fields import ENUMERATIONS, MEMBERS, AnyFields, Fields, delivered_dim, fields_of
 from tmalab.tensor_map_rules import RULES, Rule, TensorMapError, judge
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ class TensorMap:
 
     def encode(self) -> bytes:
         """The 128 bytes that the driver writes for this map; see tmalab.descriptor."""
-        return descriptor.encode(self)
+        return descriptor.encode(cast(AnyFields, self))  # which has them all
 
     @staticmethod
     def decode(data: object) -> TensorMap:
@@ -166,8 +166,9 @@ class TensorMap:
         `data`: bytes, a buffer, an array of any library, a CUtensorMap, or text with hexadecimal digits. ValueError
         where they are no such map, TypeError for what holds no bytes.
         """
-        fields: Any = descriptor.decode(descriptor_sources.bytes_of(data))
-        return TensorMap(*fields) if isinstance(fields, Fields) else TensorMap.im2col(*fields)
+        fields = descriptor.decode(descriptor_sources.bytes_of(data))
+        arguments: Any = fields  # integers, as is accepted for enumerations
+        return TensorMap(*arguments) if isinstance(fields, Fields) else TensorMap.im2col(*arguments)
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -195,7 +196,7 @@ class TensorMap:
 
         With an interleave slices along dimension 0, and one along the second outermost; see tmalab.interleave.
         """
-        return delivered_dim(self)
+        return delivered_dim(cast(Fields, self))
 
     @cached_property
     def row_bytes(self) -> int:

@@ -31,6 +31,10 @@ class Within(NamedTuple):
         return text("map.outside", field=field, value=value, low=shown(self.low), high=shown(self.high))
 
     def nearest(self, value: int) -> int | None:
+        return self.held(value)
+
+    def held(self, value: int) -> int:
+        """The value within the limits that is nearest."""
         return min(max(value, self.low), self.high)
 
 

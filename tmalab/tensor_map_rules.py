@@ -188,18 +188,19 @@ def _messages(
         problem = limit.problem(labels(measure.field, index), measure.show(fields, index, value))
         nearest = limit.nearest(value)
         if nearest is not None and measure.unit is not None:
-            nearest = _legal(fields, measure, index, nearest, rules)
+            nearest = _legal(fields, measure, measure.unit(fields), index, nearest, rules)
         legal = "" if nearest is None else measure.show_nearest(fields, index, nearest, labels)
         way_out = text("map.nearest", value=legal) if legal else ""
         yield text("map.broken", problem=problem, why=text(rule.why), nearest=way_out, source=rule.source)
 
 
-def _legal(fields: AnyFields, measure: Measure, index: int | None, value: int, rules: tuple[Rule, ...]) -> int | None:
+def _legal(
+    fields: AnyFields, measure: Measure, unit: int, index: int | None, value: int, rules: tuple[Rule, ...]
+) -> int | None:
     """The value, or the next one by which the entry that is measured breaks no other rule either; None: there is none.
 
-    Both in the unit of the measure.
+    Both in the unit of the measure, which is `unit` for these fields.
     """
-    unit = measure.unit(fields)
     entry = value // unit
     for _ in rules:
         moved = _moved(_with_entry(fields, measure.field, index, entry), measure.field, index, rules)
@@ -229,7 +230,8 @@ def _moved(fields: AnyFields, field: str, index: int | None, rules: tuple[Rule, 
 
 def _with_entry(fields: AnyFields, field: str, index: int | None, entry: int) -> AnyFields:
     """The fields with another value in one place."""
-    if index is None:
-        return fields._replace(**{field: entry})
-    values = getattr(fields, field)
-    return fields._replace(**{field: (*values[:index], entry, *values[index + 1 :])})
+    changed: Any = entry
+    if index is not None:
+        values = getattr(fields, field)
+        changed = (*values[:index], entry, *values[index + 1 :])
+    return fields._replace(**{field: changed})

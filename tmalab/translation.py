@@ -112,10 +112,10 @@ def _comments(source: str) -> Iterator[_Piece]:
     """Comments; those that fill lines one below the other are one text."""
     starts = _line_starts(source)
     block: list[tokenize.TokenInfo] = []
-    for token in (*tokenize.generate_tokens(io.StringIO(source).readline), None):
-        if token and token.type in (tokenize.NL, tokenize.INDENT, tokenize.DEDENT):
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):  # the last one is no comment
+        if token.type in (tokenize.NL, tokenize.INDENT, tokenize.DEDENT):
             continue
-        begins = token and token.type == tokenize.COMMENT and not NO_COMMENT.match(token.string)
+        begins = token.type == tokenize.COMMENT and not NO_COMMENT.match(token.string)
         alone = begins and not token.line[: token.start[1]].strip()
         goes_on = block and alone and token.start == (block[-1].start[0] + 1, block[-1].start[1])
         if block and not goes_on:
@@ -136,14 +136,15 @@ def _strings(source: str) -> Iterator[_Piece]:
     """Docstrings and what print is given, as they are written, with their quotes."""
     starts = _line_starts(source)
 
-    def place(line: int, column: int) -> int:  # ast counts columns in bytes
+    def place(line: int | None, column: int | None) -> int:  # ast counts columns in bytes
+        assert line is not None  # nor is the column, of what was parsed
         begin = starts[line - 1]
         return begin + len(source[begin:].encode()[:column].decode())
 
     for node in _readable(ast.parse(source)):
-        if not any(WORDS.search(words.value) for words in _words(node)):
+        if not any(WORDS.search(str(words.value)) for words in _words(node)):
             continue
-        start, end = place(node.lineno, node.col_offset), place(node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
+        start, end = place(node.lineno, node.col_offset), place(node.end_lineno, node.end_col_offset)
         yield _Piece(start, end, source[start:end])
 
 

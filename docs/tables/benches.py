@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import io
 import json
 from itertools import pairwise
 from pathlib import Path
 
 from docs.tables.markdown import html, picture, table
 from tmalab.bench import ON_GPU, command, plots
+from tmalab.bench.drawing import as_svg
 from tmalab.bench.rounds import ratio
 from tmalab.figures.gemm import GemmFigure
 
@@ -30,14 +30,12 @@ def benches() -> str:
         found = command.recorded(name)
         if found is None:
             continue
-        drawn = io.StringIO()
-        plots.figure_of(found, command.bandwidth()).savefig(drawn, format="svg", bbox_inches="tight")
         where = found["provenance"]
         run = found["bench"] + (f" --settle {found['settle_s']}" if name != found["bench"] else "")
         parts.append(f"**`tmalab bench {run}`**, {where['gpu']}, driver {where['driver']}, {where['date']}")
         parts.append(table(("case", "contender", "speed", "ratio"), command.rows(found)))
         parts.append(command.sentence(found))
-        parts.append(html(drawn.getvalue()[drawn.getvalue().index("<svg") :]))
+        parts.append(html(as_svg(plots.figure_of(found, command.bandwidth()))))
     return "\n\n".join(parts)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from tmalab.bench import drawing
 from tmalab.bench.results import UNITS, called
 from tmalab.texts import text
 
@@ -26,7 +27,7 @@ def save(found: Mapping[str, Any], path: Path, bandwidth: float | None = None) -
 
     Raises OSError where the file cannot be written, ValueError for a kind of file that matplotlib does not know.
     """
-    figure_of(found, bandwidth).savefig(path, bbox_inches="tight")
+    drawing.save(lambda: figure_of(found, bandwidth), path)
 
 
 def figure_of(found: Mapping[str, Any], bandwidth: float | None = None) -> Figure:

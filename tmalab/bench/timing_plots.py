@@ -6,7 +6,6 @@ shows itself.
 
 from __future__ import annotations
 
-import io
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -14,9 +13,9 @@ from textwrap import fill
 from typing import Any
 
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from tmalab.bench import timing
+from tmalab.bench.drawing import Drawing
 from tmalab.texts import text
 from tmalab.timing.trials import HELD_OUT, TRIALS
 
@@ -25,15 +24,6 @@ DEEP = 4  # numbers of stages that a curve by depth has at least
 _STAGES = re.compile(r" stages=(\d+)")
 _WIDE, _HIGH, _COLUMNS = 3.6, 3.4, 3  # inches of a panel; panels in a row
 _LETTERS = 34  # of a line of a title
-
-
-class Drawing(Figure):
-    """A figure that a notebook shows as it is, without pyplot."""
-
-    def _repr_svg_(self) -> str:
-        file = io.StringIO()
-        self.savefig(file, format="svg", bbox_inches="tight", metadata={"Date": None, "Creator": None})
-        return file.getvalue()[file.getvalue().index("<svg") :]
 
 
 def trials(result: Mapping[str, Any] | None = None) -> Drawing:

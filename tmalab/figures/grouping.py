@@ -88,7 +88,7 @@ class GroupingFigure(PlacedFigure):
 
     def _limits(self) -> tuple[int, int, int]:
         """Groups, rows of a group and sectors of a row that the tile has; a refused box keeps its own."""
-        columns, rows, groups = (self.places or self.modes[Swizzle.NONE].given).tensor_map.delivered_dim
+        columns, rows, groups = (self.places or self.unswizzled).tensor_map.delivered_dim
         return groups, rows, columns * self.tensor_map.element_size // SECTOR
 
     def _has(self, *place: int) -> bool:

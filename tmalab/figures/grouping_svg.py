@@ -113,8 +113,9 @@ class _Picture:
         self.drawing.rest = "s" + "-".join(map(str, selected)) if selected else None
         self._draw_tensor()
         self.shared.draw(self.drawing, self.mode, self.places, self.notes)
-        for at in self._drawn():
-            self._draw_sector(at)
+        if self.places is not None:
+            for at in self._drawn():
+                self._draw_sector(self.places, at)
         self._draw_outlines()
         if self.drawing.rest not in self.drawing.shown:
             self.drawing.text(LEFT, self.bottom, text("figures.static-hint"), "m hint")
@@ -156,8 +157,8 @@ class _Picture:
         for row in range(self.boxed[1]):
             draw.text(LEFT + HEAD - 6, self._box_cell(0, row, 0)[1] + 12, str(row), "h")
 
-    def _draw_sector(self, at: At) -> None:
-        draw, places, (group, row, sector) = self.drawing, self.places, at
+    def _draw_sector(self, places: Places, at: At) -> None:
+        draw, (group, row, sector) = self.drawing, at
         number = group * self.tm.delivered_dim[1] + row
         link, name = f"s{group}-{row}-{sector}", f"{row}·{sector}"
         share = float(outside(self.tm, self.coordinates, *at))

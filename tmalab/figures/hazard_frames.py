@@ -106,10 +106,11 @@ def scene_of(hazard: Hazard, story: Story) -> Scene:
         copy = _copy_of(access, story)
         events += _copy_events(letter, access, copy, story) if copy else [_own_event(letter, access, when, story)]
         if access.address is not None and access.space:
-            told = story.copies.get(copy)
-            whole = told is not None and access.space == "shared" and told.bytes
-            at_place = (told.address, told.bytes) if whole else (access.address, max(1, access.bytes))
-            places.append((letter, *at_place, told.name if whole else _place_name(access)))
+            told = story.copies.get(copy or 0)
+            if told is not None and access.space == "shared" and told.bytes:
+                places.append((letter, told.address, told.bytes, told.name))
+            else:
+                places.append((letter, access.address, max(1, access.bytes), _place_name(access)))
     events += _neighbours(hazard, events, story)
     events = _kept(sorted(events, key=lambda event: event.at))
     lanes = list(dict.fromkeys([access.who for access in hazard.accesses] + [event.lane for event in events]))
@@ -188,10 +189,10 @@ def _neighbours(hazard: Hazard, accesses: list[_Event], story: Story) -> list[_E
     """What else the threads of the accesses did around them, and what became of the barrier that is in question."""
     threads = {access.thread: access.who for access in hazard.accesses if access.kind in THREADS}
     own = {(access.thread, access.line) for access in hazard.accesses}
-    barrier, phase = hazard.details.get("barrier"), 0
+    barrier, phase = hazard.details.get("barrier") or "", 0
     found: dict[str, list[_Event]] = {}
     for at, moment in enumerate(story.moments, story.before):
-        of_barrier = barrier is not None and story.barriers.get(moment.barrier) == barrier
+        of_barrier = moment.barrier is not None and story.barriers.get(moment.barrier) == barrier
         if moment.what not in ENDS and moment.thread in threads:
             if (moment.thread, moment.line) not in own:
                 lane = threads[moment.thread]
@@ -235,7 +236,7 @@ def _span(frames: list[Frame], letter: str) -> tuple[int, int]:
 
 def _place_name(access: Access) -> str:
     index = "" if access.index is None else f"[{', '.join(map(str, access.index))}]"
-    return f"{access.array}{index}" if access.array else hex(access.address)
+    return f"{access.array}{index}" if access.array else f"{access.address:#x}"
 
 
 def _did(moment: Moment, story: Story) -> str:

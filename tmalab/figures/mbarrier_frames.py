@@ -14,14 +14,13 @@ from typing import Any
 
 from tmalab.figures.words import capital
 from tmalab.mbarrier import MBarrier
-from tmalab.simulator.story import CopyTold, Moment, State, Story
+from tmalab.simulator.story import NO_BARRIER, CopyTold, Moment, State, Story
 from tmalab.texts import text
 
 Key = tuple[int, int]  # of a barrier: number of its CTA, address
 PLAIN = ("mbarrier_inval", "cp_async_mbarrier_arrive")
 COUNTED = ("mbarrier_arrive", "mbarrier_arrive_drop", "mbarrier_arrive_no_complete")
 BYTES = ("mbarrier_arrive_expect_tx", "mbarrier_expect_tx", "mbarrier_complete_tx")
-NOTHING = State(0, 0, 0, 0, 0, 0)
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,7 @@ def frames_in(story: Story, every: Sequence[list[Moment]], most: int | None = No
     first = len(every) - most if hangs and most is not None else 0
     last = len(every) if hangs or most is None else most
     frames: list[Frame] = []
-    state = NOTHING
+    state = NO_BARRIER
     waiting: dict[int, Any] = {}
     landed: dict[int, int] = {}
     for at, moments in enumerate(every[:last]):

@@ -93,12 +93,13 @@ def named(mask: int) -> str:
 
 def _multicast(story: Story, issued: Sequence[Moment], number: int) -> Multicast:
     copy = story.copies[issued[0].copy]
+    mask = copy.mask or 0
     cluster, copies = copy.cluster, {moment.copy for moment in issued}
     states = dict.fromkeys(cluster, CtaState())
     waiting: dict[int, set[int]] = {cta: set() for cta in cluster}
     frames: list[Frame] = []
     for moment, told in _of_these(story, issued, cluster):
-        cta = moment.barrier[0]
+        cta = moment.place[0]
         before, waits = states[cta], waiting[cta]
         if moment.what in WAITS or moment.state.phase > before.phase:  # a complete phase lets all go on
             waits.clear() if moment.what != "waits_mbarrier" else waits.add(moment.thread)
@@ -110,15 +111,15 @@ def _multicast(story: Story, issued: Sequence[Moment], number: int) -> Multicast
         who, did = _said(story, moment, cluster, landed - before.landed)
         outcome = _outcome(cluster.index(cta), before, after) if moment.what != "load" else ""
         frames.append(_frame(who, did, moment.line, states, outcome))
-    phases = {moment.barrier[0]: moment.state.phase for moment in issued}
+    phases = {moment.place[0]: moment.state.phase for moment in issued}
     phase = min(phases.values())
     hungry = [cta for cta in cluster if waiting[cta] and states[cta].phase == phases.get(cta, phase)]
     if hungry and not story.cut:
         ended = [text("multicast.run-waits", count=len(waiting[cta]), rank=cluster.index(cta)) for cta in hungry]
         frames.append(_frame(text("multicast.nothing-more"), text("multicast.did-end"), None, states, " ".join(ended)))
-    values = {"number": number, "name": copy.name, "mask": bits(copy.mask, len(cluster))}
+    values = {"number": number, "name": copy.name, "mask": bits(mask, len(cluster))}
     issuer = cluster.index(issued[0].cta)
-    return Multicast(text("multicast.name", **values), copy.bytes, copy.mask, issuer, frames)
+    return Multicast(text("multicast.name", **values), copy.bytes, mask, issuer, frames)
 
 
 def _frame(who: str, did: str, line: int | None, states: dict[int, CtaState], outcome: str) -> Frame:
@@ -129,12 +130,12 @@ def _frame(who: str, did: str, line: int | None, states: dict[int, CtaState], ou
 def _of_these(story: Story, issued: Sequence[Moment], cluster: Sequence[int]) -> Iterator[tuple[Moment, bool]]:
     """What happens to the barriers of a load in every CTA of the cluster, and whether in the phase that it ends."""
     ends = {moment.barrier: moment.state.phase for moment in issued}
-    address, copies = issued[0].barrier[1], {moment.copy for moment in issued}
+    address, copies = issued[0].place[1], {moment.copy for moment in issued}
     phases: dict[tuple[int, int], int] = {}
     for moment in story.moments:
         if moment.what not in TOLD or not moment.barrier or moment.barrier[1] != address:
             continue
-        if moment.barrier[0] not in cluster:
+        if moment.place[0] not in cluster:
             continue
         before, phases[moment.barrier] = phases.get(moment.barrier, 0), moment.state.phase
         end = ends.get(moment.barrier, min(ends.values()))
@@ -144,13 +145,13 @@ def _of_these(story: Story, issued: Sequence[Moment], cluster: Sequence[int]) ->
 
 def _said(story: Story, moment: Moment, cluster: Sequence[int], bytes: int) -> tuple[str, str]:
     """Who, and what they did."""
-    rank = cluster.index(moment.barrier[0])
+    rank = cluster.index(moment.place[0])
     if moment.what == "load_lands":
         return text("multicast.load"), text("multicast.run-lands", bytes=f"{bytes:,}", rank=rank)
     values = {"rank": rank, "count": f"{moment.operand or 0:,}"}
     if moment.what == "load":
         copy = story.copies[moment.copy]
-        values = {"mask": bits(copy.mask, len(cluster)), "bytes": f"{copy.bytes:,}", "name": copy.name}
+        values = {"mask": bits(copy.mask or 0, len(cluster)), "bytes": f"{copy.bytes:,}", "name": copy.name}
     return story.names[moment.thread], text(f"multicast.run-{moment.what.replace('_', '-')}", **values)
 
 

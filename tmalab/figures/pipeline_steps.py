@@ -39,12 +39,12 @@ def _waiting(story: Story, loading: set[int]) -> set[int]:
     return loading | set(others.values())
 
 
-def _stage_numbers(told: Iterable[Moment]) -> dict[tuple[int, int], int]:
+def _stage_numbers(told: Iterable[Moment]) -> dict[tuple[int, int] | None, int]:
     """The stage that each barrier of loads stands for, numbered in each CTA in the order of their first load."""
-    numbers: dict[tuple[int, int], int] = {}
+    numbers: dict[tuple[int, int] | None, int] = {}
     for moment in told:
         if moment.what == "load" and moment.barrier is not None and moment.barrier not in numbers:
-            numbers[moment.barrier] = sum(cta == moment.barrier[0] for cta, _ in numbers)
+            numbers[moment.barrier] = sum(other is not None and other[0] == moment.barrier[0] for other in numbers)
     return numbers
 
 
@@ -105,7 +105,7 @@ def _waits(told: list[Moment], loading: set[int]) -> list[Span]:
     return spans + [_wait(at, moment, len(told), loading, stages) for at, moment in begun.values()]
 
 
-def _wait(at: int, moment: Moment, end: int, loading: set[int], stages: dict[tuple[int, int], int]) -> Span:
+def _wait(at: int, moment: Moment, end: int, loading: set[int], stages: dict[tuple[int, int] | None, int]) -> Span:
     row = "producer" if moment.thread in loading else "consumer"
     return Span(row, "wait", at, end, moment.cta, moment.thread, stage=stages.get(moment.barrier), line=moment.line)
 
@@ -117,9 +117,9 @@ def _stages(told: list[Moment]) -> list[Span]:
     phases: dict[Any, int] = {}
     spans: list[Span] = []
     for at, moment in enumerate(told):
-        key = moment.barrier
-        if key not in stages:
+        if moment.barrier not in stages:
             continue
+        key = moment.place
         if moment.what == "load" and key in full:
             spans.append(Span(f"stage {stages[key]}", "full", full.pop(key), at, key[0], stage=stages[key]))
         if moment.state.phase > phases.get(key, 0) and moment.what != "mbarrier_init":

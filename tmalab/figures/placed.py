@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import traitlets
 
@@ -20,6 +21,7 @@ class PlacedFigure(Figure):
     """
 
     data = traitlets.Dict().tag(sync=True)
+    selected: Any
     swizzle = traitlets.UseEnum(Swizzle).tag(sync=True)
     narrowed = traitlets.Bool(False).tag(sync=True)
 
@@ -42,6 +44,13 @@ class PlacedFigure(Figure):
         """The tile as the switch stands: its map and every sector's address. None where the map's rules refuse it."""
         mode = self.modes[self.swizzle]
         return mode.given or (mode.narrowed if self.narrowed else None)
+
+    @property
+    def unswizzled(self) -> Places:
+        """The tile without a swizzle, which no rule refuses."""
+        given = self.modes[Swizzle.NONE].given
+        assert given is not None
+        return given
 
     @traitlets.validate("coordinates")
     def _legal_coordinates(self, proposal: dict) -> tuple[int, ...]:

@@ -88,7 +88,7 @@ class TileFigure(PlacedFigure):
 
     def _shown(self) -> Places:
         """The tile that the sectors' numbers count in: a refused box is drawn with its numbers all the same."""
-        return self.places or self.modes[Swizzle.NONE].given
+        return self.places or self.unswizzled
 
     def _has(self, *place: int) -> bool:
         row, sector = place

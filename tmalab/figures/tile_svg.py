@@ -106,8 +106,9 @@ class _Picture:
         self._draw_tensor()
         self.shared.draw(self.drawing, self.mode, self.places, self.notes)
         drawn = self._drawn()
-        for row, sector in drawn:
-            self._draw_sector(row, sector)
+        if self.places is not None:
+            for row, sector in drawn:
+                self._draw_sector(self.places, row, sector)
         self.drawing.box(*self._cell(*self.corner), *self._size(), "b")
         if drawn and self.drawing.rest not in self.drawing.shown:
             self.drawing.text(LEFT, self.bottom, text("figures.static-hint"), "m hint")
@@ -151,8 +152,8 @@ class _Picture:
         ends |= {"right": across.stop * self.per - 1, "rows": self.tensor[0], "columns": self.tm.global_dim[0]}
         return f"{where}. {text('figures.drawn-part', **ends)}"
 
-    def _draw_sector(self, row: int, sector: int) -> None:
-        draw, places = self.drawing, self.places
+    def _draw_sector(self, places: Places, row: int, sector: int) -> None:
+        draw = self.drawing
         group, name = f"s{row}-{sector}", f"{row}·{sector}"
         share = float(outside(self.tm, self.coordinates, row, sector))
         words = f"{source(self.tm, self.coordinates, row, sector)} {destination(places, row, sector)}"

@@ -103,8 +103,9 @@ def _definition(made: Instruction) -> Any:
 
     context = inspect.Parameter("typingctx", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     parameters = made.__signature__.parameters.values()
-    define.__signature__ = inspect.Signature([context, *parameters])
-    return define
+    described: Any = define
+    described.__signature__ = inspect.Signature([context, *parameters])
+    return described
 
 
 def _accept(instruction: str, operand: str, kind: Kind, given: Any) -> types.Type:
@@ -159,7 +160,7 @@ def _generator(made: Instruction) -> Any:
                 names[operand] = str(given.literal_value)
                 continue
             first = len(constraints)
-            if operand == made.updates:
+            if operand == made.updates and isinstance(kind, Registers):
                 accumulator = value if isinstance(given, AccumulatorType) else made_of(builder, value, kind.count)
                 names[operand] = _listed(register(first, index) for index in range(kind.count))
                 parts, letter = [accumulator], "n"

@@ -31,12 +31,13 @@ class _Drawing:
     def __init__(self, draw: Random):
         self.draw = draw
         self.steps: list[tuple[int, int, int]] = []
-        self.bar: MBarrier | None = None
+        self.bar = MBarrier(1)
+        self.live = False  # whether the barrier is one now
         self.states: list[tuple[int, int]] = []  # step, phase
 
     def step(self) -> None:
         """One more operation."""
-        if self.bar is None:
+        if not self.live:
             self._put("init", self._count())
         elif self.draw.random() < 0.03:
             self.end()
@@ -45,7 +46,7 @@ class _Drawing:
 
     def end(self) -> None:
         """inval, if the barrier is live."""
-        if self.bar is not None:
+        if self.live:
             self._put("inval", 0)
 
     def _possible(self) -> list[str]:
@@ -60,9 +61,9 @@ class _Drawing:
     def _put(self, operation: str, amount: int) -> None:
         """Note a step, and do it."""
         if operation == "init":
-            self.bar, self.states = MBarrier(amount), []
+            self.bar, self.states, self.live = MBarrier(amount), [], True
         elif operation == "inval":
-            self.bar = None
+            self.live = False
         elif not operation.startswith("test"):
             phase = self.bar.phase
             if getattr(self.bar, operation)(amount) is not None:

@@ -39,7 +39,8 @@ def places(fields: AnyFields) -> set[Place]:
     found = set()
     for rule in rules_of(fields):
         if rule.name == "nan-fill":
-            found |= {Place(rule.name, "type", rule.applies(fields))} if fields.oob_fill == 1 else set()
+            if fields.oob_fill == 1:
+                found.add(Place(rule.name, "type", rule.applies is not None and rule.applies(fields)))
         elif rule.applies is None or rule.applies(fields):
             limit = rule.limit(fields) if callable(rule.limit) else rule.limit
             for value in rule.measure.values(fields):

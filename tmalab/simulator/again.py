@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from tmalab.buffers import GlobalLayout
     from tmalab.launch import Launch
     from tmalab.run import Run
+    from tmalab.simulator.scheduler import Scheduler
     from tmalab.simulator.search import Turn
     from tmalab.simulator.story import Story
 
@@ -51,10 +52,11 @@ class Showing:
 
     progress: Progress | None = None
     steps = events = 0
+    scheduler: Scheduler  # the simulation's
 
     def note(self, *event: Any, **named: Any) -> None:
         """An event for the trace; now and then the bar hears of it."""
-        super().note(*event, **named)
+        super().note(*event, **named)  # type: ignore[misc]  # the simulation has it
         self.events += 1
         if self.progress is not None and not self.events % LOOKS:
             part = min(1.0, self.scheduler.steps / self.steps) if self.steps else 0.0
@@ -88,7 +90,7 @@ class Again:
         self._launch, self._turns, self._endless, self._steps = launch, turns, False, 0
         self.hazards, self.broke_off = 0, False
         self.stories: dict[bool, Story] = {}
-        self._layout = AsTheyWere(layout, memory) if memory is not None and layout.size <= MOST_BYTES else layout
+        self._layout: Any = AsTheyWere(layout, memory) if memory is not None and layout.size <= MOST_BYTES else layout
 
     def __call__(self, mixin: type) -> Any:
         silent, total = limits()

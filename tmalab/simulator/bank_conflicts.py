@@ -35,7 +35,7 @@ class LineUse(NamedTuple):
 
     place: str  # "cell:12"
     kind: str
-    count: int  # accesses of warps
+    count: int  # type: ignore[assignment]  # accesses of warps
     ways: int  # of the worst of them
     wavefronts: int  # turns in all
     least: int  # turns that they would take without conflicts

@@ -12,8 +12,8 @@ from tmalab.simulator.context import current_thread
 from tmalab.simulator.waits import GroupWait
 
 if TYPE_CHECKING:
-    from tmalab.simulator.copies import Store
     from tmalab.simulator.cta import Cta
+    from tmalab.simulator.stores import Store
     from tmalab.simulator.threads import SimThread
 
 
@@ -115,7 +115,9 @@ class BulkGroups:
         """The last wait of a store's thread, if it came after the store and left it pending: for all but how many
         groups, how many it may leave, and the number of its line."""
         last = self._groups[store.thread].last_wait
-        newer = [end for end in last.ends if end >= store.order] if last is not None else []
+        if last is None:
+            return None
+        newer = [end for end in last.ends if end >= store.order]
         return (last.n, len(newer) - 1, last.place) if newer and last.n >= len(newer) else None
 
     def late_wait_for(self, store: Store, reader: SimThread) -> int | None:

@@ -138,7 +138,7 @@ class Collector:
 
     def reports(self) -> list[Hazard]:
         """All hazards: causes before what comes of them, otherwise in the order in which they were found."""
-        return [self._hazards[key] for key in sorted(self._hazards, key=self._ranks.get)]
+        return [self._hazards[key] for key in sorted(self._hazards, key=lambda key: self._ranks[key])]
 
     def _explain_garbage_that_a_load_replaced(self) -> None:
         """Shared memory read as garbage, and loaded later: ordered or not, the reader has not waited for that load."""
@@ -206,4 +206,4 @@ def _table(accesses: list[Access]) -> list[str]:
 def _place(access: Access) -> str:
     from tmalab.simulator.source import Place
 
-    return str(Place(access.file, access.line)) if access.file else ""
+    return str(Place(access.file, access.line)) if access.file and access.line is not None else ""

@@ -7,7 +7,7 @@ many clusters as fit are one company.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,6 +35,9 @@ class Company:
 
     number   as accesses are recorded; `alone`: whether it is a single CTA
     """
+
+    clocks: Any  # Clocks, with peers ClusterClocks
+    layout: SharedLayout
 
     def __init__(self, run: Simulation, number: int, firsts: list[Dim3]):
         self.run, self.number = run, number

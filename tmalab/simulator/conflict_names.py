@@ -7,7 +7,7 @@ source.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tmalab.simulator.records import ATOMIC_ACCESS, MAP_USE, REDUCTION
 
@@ -149,7 +149,7 @@ def _kind_of_race(conflict: Conflict) -> str:
 def _of_store(conflict: Conflict, later: str) -> str:
     """A store whose write is not known: never committed, not waited for in time, or waited for by one that nothing
     orders."""
-    copy = conflict.run.copies[int(conflict.earlier["copy"])]
+    copy: Any = conflict.run.copies[int(conflict.earlier["copy"])]
     groups = copy.cta.bulk_groups
     if later != STORE and groups.is_open(copy):
         return "store-not-committed"

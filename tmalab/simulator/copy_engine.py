@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -25,12 +25,13 @@ from tmalab.texts import text
 
 if TYPE_CHECKING:
     from tmalab.simulator.cta import Cta
+    from tmalab.simulator.maps import MapInMemory
     from tmalab.simulator.threads import SimThread
     from tmalab.tensor_map import TensorMap
 
 UNKNOWN_LOADS = 64  # loads that nobody is known to have waited for, before it is looked through them again
 
-AnyMap = "TensorMap | MapInMemory"
+AnyMap: TypeAlias = "TensorMap | MapInMemory"
 
 
 class CopyEngine(BulkCopies):

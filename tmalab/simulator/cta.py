@@ -29,6 +29,8 @@ from tmalab.texts import text
 if TYPE_CHECKING:
     from tmalab.simulator.company import Company
     from tmalab.simulator.loads import Load
+    from tmalab.simulator.memory import SharedLayout
+    from tmalab.simulator.simulation import Simulation
 
 
 class Cta:
@@ -39,6 +41,19 @@ class Cta:
     rows        its threads' rows in the company's clocks, from `first_row` on
     space       its shared memory, as the clocks call it
     """
+
+    run: Simulation
+    cluster: Cluster
+    clocks: Any  # Clocks, with peers ClusterClocks
+    first_row: int
+    mbarriers: ClusterMbarriers
+    copies: CopyEngine
+    bulk_groups: BulkGroups
+    cp_async_groups: CpAsyncGroups
+    fences: Fences
+    barriers: CtaBarriers
+    maps: Maps
+    threads: list[SimThread]
 
     def __init__(self, cluster: Cluster, index3: Dim3, rank: int):
         run = cluster.run
@@ -115,6 +130,9 @@ class Cluster:
 
     place   its number in the company; `number`: that of the company, as accesses are recorded
     """
+
+    layout: SharedLayout
+    barrier: ClusterBarrier
 
     def __init__(self, company: Company, place: int, first: Dim3):
         self.company, self.run, self.place, self.number = company, company.run, place, company.number

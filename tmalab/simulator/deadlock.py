@@ -76,7 +76,9 @@ def report(threads: list[SimThread]) -> Deadlock:
     for thread in threads:
         if thread.waiting is not None:
             groups[_key(thread)].append(thread)
-    waiters, lines, causes = [], [], []
+    waiters: list[Waiter] = []
+    lines: list[str] = []
+    causes: list[Any] = []
     for ((_, place), group), held in zip(groups.items(), held_up(list(groups.values())), strict=True):
         waiter, sentences, found = _describe(group, place)
         waiters.append(waiter)
@@ -128,8 +130,8 @@ def _describe(
 ) -> tuple[Waiter, list[str], list[tuple[str, dict[str, Any]]]]:
     wait = group[0].waiting
     who = str(group[0]) if len(group) == 1 else text("simulator.deadlock-threads", count=len(group), first=group[0])
-    where = {"threads": tuple(t.number for t in group), "file": place and place.file, "line": place and place.line}
-    where["cta"] = group[0].cta.number
+    where: dict[str, Any] = {"threads": tuple(t.number for t in group), "cta": group[0].cta.number}
+    where |= {"file": place and place.file, "line": place and place.line}
     at = "" if place is None else str(place)
     if isinstance(wait, MbarrierWait):
         return _on_mbarrier(group, wait, who, where, at)

@@ -52,7 +52,7 @@ def arrivals_in_words(barrier: Barrier) -> str:
 def left_out_by(barrier: Barrier) -> list[tuple[str, dict[str, Any]]]:
     """Multicasts of peers on the barriers at this place whose masks do not name its CTA, as causes."""
     last, rank = [copies[0] for copies in _multicasts(barrier)], barrier.cta.rank
-    return [("multicast-mask", {"barrier": barrier, "copy": copy}) for copy in last if not copy.mask >> rank & 1]
+    return [("multicast-mask", {"barrier": barrier, "copy": copy}) for copy in last if not (copy.mask or 0) >> rank & 1]
 
 
 def loader_is_held_up(barrier: Barrier) -> bool:

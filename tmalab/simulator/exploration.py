@@ -75,7 +75,7 @@ def explore(
         kernel.__name__, tried, launch, layout, limit or (MOST_RUNS if exhaustive else None), time_limit
     )
     with ONE_AT_A_TIME, placed(launch.args, layout), Progress(display()) as progress:
-        found._take(AllOrders(launch, layout) if exhaustive else Seeds(launch, layout, tried), progress)
+        found._take(AllOrders(launch, layout) if exhaustive else Seeds(launch, layout, tried or []), progress)
     return found
 
 
@@ -172,6 +172,7 @@ class Exploration:
             if self.failing is None:
                 raise ValueError(text("explore.no-order"))
             order = self.failing.order if self.failing.seed is None else self.failing.seed
+        assert order is not None  # what failed has the one or the other
         return self._replay.run(orders.read(order) if isinstance(order, str) else operator.index(order))
 
     def as_data(self) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tmalab.texts import text
 
 if TYPE_CHECKING:
-    from tmalab.simulator.exploration import Exploration
+    from tmalab.simulator.exploration import Exploration, Failing
     from tmalab.simulator.outcomes import Found
 
 SHOWN = 400  # characters of an order
@@ -28,8 +28,8 @@ def report(exploration: Exploration) -> str:
         results = sum(outcome.ok for outcome in exploration.outcomes)
         lines.append(text("explore.outcomes", count=f"{results:,}"))
     lines += exploration.warnings
-    if exploration.failing is not None:
-        return "\n".join([*lines, _shortest(exploration), str(exploration.failing.run)])
+    if (failing := exploration.failing) is not None:
+        return "\n".join([*lines, _shortest(exploration, failing), str(failing.run)])
     if exploration.compile_error is not None:
         lines.append(str(exploration.compile_error))
     return "\n".join(lines)
@@ -39,7 +39,7 @@ def _explored(exploration: Exploration) -> str:
     values = {"kernel": exploration.kernel, "orders": _orders(exploration.explored), "why": _why(exploration)}
     if not exploration.exhaustive:
         key = "explore.seeds-tried" if exploration.complete else "explore.seeds-part"
-        return text(key, seeds=_listed(exploration.seeds[: exploration.runs]), **values)
+        return text(key, seeds=_listed((exploration.seeds or [])[: exploration.runs]), **values)
     if not exploration.complete:
         return text("explore.part", **values)
     return text("explore.one" if exploration.explored == 1 else "explore.all", **values)
@@ -68,8 +68,7 @@ def _found(exploration: Exploration, found: Found) -> str:
     return text("explore.found-order" if exploration.exhaustive else "explore.found-seed", **values)
 
 
-def _shortest(exploration: Exploration) -> str:
-    failing = exploration.failing
+def _shortest(exploration: Exploration, failing: Failing) -> str:
     if failing.order is None:
         return text("explore.shortest-seed", seed=failing.seed, turns=failing.turns, kernel=exploration.kernel)
     order = failing.order if len(failing.order) <= SHOWN else failing.order[:SHOWN] + " ..."

@@ -25,7 +25,8 @@ def fault_of(thread: SimThread | None, error: BaseException, source: Source) -> 
     where = text("simulator.fault-place", place=place, thread=thread) if place and thread else ""
     if isinstance(error, TmaFault):
         fault = type(error)(error.kind, f"{where}{error}")
-        fault.file, fault.line, fault.thread = (*(place or (None, None)), str(thread or ""))
+        fault.file, fault.line = place or (None, None)
+        fault.thread = str(thread or "")
         return fault
     if isinstance(error, NeverChanges):
         return _kernel_fault("endless_loop", where + text("simulator.never-changes"), place, thread)

@@ -30,7 +30,7 @@ class LineTraffic(NamedTuple):
 
     place: str  # "cell:12"
     kind: str
-    count: int  # accesses of warps
+    count: int  # type: ignore[assignment]  # accesses of warps
     most: int  # sectors that one of them touches
     sectors: int  # that they touch in all, each access by itself
     least: int  # sectors that as many bytes fill

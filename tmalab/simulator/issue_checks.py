@@ -6,7 +6,7 @@ asynchronous proxy on the way.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -23,7 +23,11 @@ from tmalab.simulator.reasons import (
 from tmalab.simulator.records import BARRIER, CP_ASYNC, NOTHING, REDUCTION, by_copy, by_thread, plain, put
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tmalab.simulator.clocks import Issuer
+    from tmalab.simulator.outstanding_reductions import Reductions
+    from tmalab.simulator.standing_reads import StandingReads
 
 
 class Needs(NamedTuple):
@@ -42,7 +46,22 @@ class Needs(NamedTuple):
 
 
 class IssueChecks:
-    """The part of a Shadow that copies are checked by when they are issued."""
+    """The part of a Shadow that copies are checked by when they are issued: what that has, and this uses."""
+
+    space: str
+    writers: np.ndarray
+    twins: np.ndarray
+    reads: Any  # array of records
+    standing: StandingReads
+    reductions: Reductions
+    cluster: int
+    strict: bool
+    tell: Callable[..., None]
+    foreign: Callable[..., Any]
+    remember_reads: Callable[..., None]
+    take_reads: Callable[..., Any]
+    check_foreign_reads: Callable[..., None]
+    forget_twins: Callable[..., None]
 
     def issue_read(self, units: np.ndarray, made: np.ndarray, issuer: Issuer) -> None:
         """A copy that reads `units`."""

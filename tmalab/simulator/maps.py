@@ -8,7 +8,7 @@ done.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -179,7 +179,8 @@ class Maps:
 def _decoded(data: bytes) -> TensorMap:
     fields = decode_edited(data)
     _check_alignment(fields.global_address, SECTOR, "tensor")
-    return TensorMap(*fields) if isinstance(fields, Fields) else TensorMap.im2col(*fields)
+    arguments: Any = fields  # integers, as is accepted for enumerations
+    return TensorMap(*arguments) if isinstance(fields, Fields) else TensorMap.im2col(*arguments)
 
 
 def _check_alignment(place: int, alignment: int, what: str = "map") -> None:

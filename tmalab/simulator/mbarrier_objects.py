@@ -11,8 +11,8 @@ from tmalab.mbarrier_word import STATE_BITS
 if TYPE_CHECKING:
     import numpy as np
 
-    from tmalab.simulator.copies import Load
     from tmalab.simulator.cta import Cta
+    from tmalab.simulator.loads import Load
     from tmalab.simulator.mbarrier_rules import Use
     from tmalab.simulator.threads import SimThread
 
@@ -161,6 +161,6 @@ class Refused(NamedTuple):
     the thread looked like at the last one (None at the first), and whether it hurries on after each."""
 
     phase: int
-    count: int
+    count: int  # type: ignore[assignment]
     look: Any
     hasty: bool

@@ -8,7 +8,7 @@ repeated until it succeeds is found. A thread that only asks the same again is s
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tmalab.mbarrier import MBarrierError, is_state
 from tmalab.simulator.context import current_thread
@@ -81,7 +81,8 @@ class MbarrierWaits:
             thread.refusals -= 1
             return True
         if thread.run.policy.scripted:
-            return thread.run.scheduler.refuses(thread, barrier)
+            turns: Any = thread.run.scheduler  # as each scripted run has
+            return turns.refuses(thread, barrier)
         if self._only_waits(thread, barrier) and not thread.run.policy.refuses():
             return False
         if not thread.refused[barrier.address].hasty:  # meanwhile others run, and copies land
@@ -106,6 +107,7 @@ class MbarrierWaits:
 
     def _over(self, thread: SimThread, barrier: Barrier, state: int | None, parity: int | None) -> bool:
         if state is None:
+            assert parity is not None
             return barrier.machine.test_wait_parity(parity)
         if not barrier.is_of(state) and is_state(barrier.unstamped(state)):
             thread.tell("wrong-parity", barrier=barrier, state=state)

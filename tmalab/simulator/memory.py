@@ -30,7 +30,7 @@ WINDOW = 320 * 1024  # bytes of the simulated window: more than a CTA has, for w
 GLOBAL_SLACK = 256  # bytes behind the last buffer: where a store's clip at 16 bytes can reach
 
 
-unlogged = deque(maxlen=0).append  # logs an access that nobody else sees
+unlogged: Callable[[int], None] = deque[int](maxlen=0).append  # logs an access that nobody else sees
 
 
 class Allocation(NamedTuple):
@@ -244,7 +244,7 @@ class GlobalMemory(Memory):
 
 def readable(words: np.ndarray) -> Any:
     """Words as they are read one by one: integers through a memoryview, which makes plain ints of them."""
-    return memoryview(words) if words.dtype.kind in "iub" and words.dtype != np.uint64 else words
+    return words.data if words.dtype.kind in "iub" and words.dtype != np.uint64 else words
 
 
 def element_type(dtype: Any) -> np.dtype:

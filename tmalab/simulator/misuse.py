@@ -280,7 +280,7 @@ def _bulk_out_of_bounds(run: Simulation, thread: SimThread, global_address: int,
 
 
 def _multicast_mask(run: Simulation, thread: SimThread | None = None, **facts: Any) -> Told:
-    if "mask" in facts:
+    if thread is not None and "mask" in facts:
         return misuse_clusters.mask(run, thread, **facts)
     if "copy" in facts:
         return misuse_clusters.left_out(run, **facts)

@@ -68,8 +68,8 @@ def barrier_name(memory: Memory, address: int) -> str:
     name, indices = element_of(memory, address)
     if name is None:
         return text("hazards.nameless", space=memory.space, address=hex(address))
-    size = memory.allocation(address).array.size
-    return name if size == 1 or not indices else f"{name}[{indices[0]}]"
+    allocation = memory.allocation(address)
+    return name if allocation is None or allocation.array.size == 1 or not indices else f"{name}[{indices[0]}]"
 
 
 def thread_name(launch: Launch, number: int) -> str:

@@ -78,7 +78,7 @@ class Outcomes:
     def add(self, memory: np.ndarray, number: int, ok: bool) -> None:
         """Global memory as order `number` left it."""
         memory = memory[: self._layout.size]
-        digest = hashlib.blake2b(memory, digest_size=16).digest()
+        digest = hashlib.blake2b(memory.data, digest_size=16).digest()
         if digest not in self._by_digest:
             results = len(self._by_digest)
             keep = not results or (results < KEPT and (results + 1) * memory.size <= MOST_BYTES)

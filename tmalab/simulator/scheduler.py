@@ -36,7 +36,8 @@ class Scheduler:
         self._ready: deque[SimThread] = deque()
         self._hub: Any = None
         self._fibers: Any = None
-        self._world = self._names = None
+        self._world: Any = None  # from its beginning on
+        self._names: Any = None
         self._next_ready: Callable[[], SimThread] = self._ready.popleft
         self._unstarted = 0  # threads
         self._hands_over = False  # whether a thread that waits goes on with the next one itself, past the hub

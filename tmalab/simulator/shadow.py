@@ -14,6 +14,7 @@ kernels on float32 pay a quarter. Three questions are put to each access:
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -48,7 +49,7 @@ class Shadow(IssueChecks):
         self.cluster = 1
         self.many_clusters, self.strict = many_clusters, strict
         self.crossed = False  # whether a conflict was between two clusters
-        self._foreign_reads = blank(len(self.writers)) if many_clusters else None
+        self._foreign_reads: Any = blank(len(self.writers)) if many_clusters else None
         self.scratch = np.zeros(len(self.writers), np.int32)  # for checks, which leave zeros
         self.twins = np.empty(0, READ_RECORD)  # writers of the value that another thread has written since, unordered
 

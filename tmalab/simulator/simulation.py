@@ -90,7 +90,7 @@ class Simulation:
         self._functions: dict[Callable[..., Any], Callable[..., Any]] = {}
         self.function = self.bound(launch.kernel.function)
         self.branches_at_barriers = branches_at_barriers(launch.kernel.function)
-        self.cluster: Company | None = None
+        self.cluster: Company  # from the first one on
         with np.errstate(all="ignore"):  # arithmetic of a kernel warns nobody, as on the GPU
             self.context = contextvars.copy_context()
 

@@ -57,6 +57,7 @@ class Spinning:
             self._left -= 1
             if self._left <= 0 and not _in_instruction(sys._getframe(1)):
                 self._left = TURN
+                assert now.thread is not None  # nobody else makes accesses
                 self._let_others_run(now.thread)
 
         return noting

@@ -28,7 +28,8 @@ class Element(NamedTuple):
 
 def element(thread: SimThread, array: Array, index: Any) -> Element | None:
     """The element that an atomic acts on; None for one outside of memory."""
-    offset = sum(i * stride for i, stride in zip(indices_of(index, array), array.strides))
+    indices: Any = indices_of(index, array)  # atomics take no slices
+    offset = sum(i * stride for i, stride in zip(indices, array.strides))
     start = array.address - array.memory.base + offset
     if not 0 <= start <= array.memory.bytes.size - array.itemsize:
         return None

@@ -44,7 +44,7 @@ class Store(Copy):
         """First the source is read, then global memory is written."""
         run = self.cta.run
         done = self._read is not None
-        if done:
+        if self._read is not None:
             self._write(self._read)
             run.memory.look_again()
         else:

@@ -24,10 +24,12 @@ from tmalab.texts import text
 if TYPE_CHECKING:
     from types import FrameType
 
+    from tmalab.launch import Launch
     from tmalab.run import Run
     from tmalab.simulator.copies import Copy
     from tmalab.simulator.hazards import Hazard
     from tmalab.simulator.mbarrier_objects import Barrier
+    from tmalab.simulator.scheduler import Scheduler
     from tmalab.simulator.threads import SimThread
 
 MOST = 50_000  # moments that are kept
@@ -44,6 +46,9 @@ class State(NamedTuple):
     tx: int
     promised: int
     delivered: int
+
+
+NO_BARRIER = State(0, 0, 0, 0, 0, 0)
 
 
 @dataclass(frozen=True)
@@ -65,8 +70,14 @@ class Moment:
     operand: Any = None
     copy: int = 0
     barrier: tuple[int, int] | None = None
-    state: State | None = None
+    state: State = NO_BARRIER
     line: int | None = None
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """`barrier` of what happened to one."""
+        assert self.barrier is not None
+        return self.barrier
 
 
 @dataclass(frozen=True)
@@ -115,7 +126,7 @@ class Story:
         A long run in which nothing went wrong is told from its beginning; one with hazards until a while after all of
         them were met, or a long while after the last of them; one that broke off to its end.
         """
-        again = told.replaying
+        again: Any = told.replaying
         if again is None:
             raise ValueError(text("kernel.shows-simulated"))
         clean = not getattr(told, "deadlock", None) and not getattr(told, "hazards", True)
@@ -131,6 +142,10 @@ class Telling:
 
     to_the_end = True
     expected = 0
+    launch: Launch  # as the simulation has them
+    scheduler: Scheduler
+    source: Source
+    hazards: Any
 
     @property
     def source_type(self) -> Any:
@@ -146,7 +161,7 @@ class Telling:
         super().__init__(*args, **named)
         x, y, z = self.launch.block
         self._story.threads = x * y * z
-        self.scheduler.leave = self._heard_waiting(self.scheduler.leave)
+        self.scheduler.leave = self._heard_waiting(self.scheduler.leave)  # type: ignore[method-assign]
         collector = self.hazards
         while hasattr(collector, "_hazards") and hasattr(collector, "_turns"):  # of turns: the collector within
             collector = collector._hazards
@@ -156,10 +171,14 @@ class Telling:
         self, thread: SimThread, what: str, barrier: Barrier | None, operand: Any = None, copy: Copy | None = None
     ) -> None:
         """An event for the trace, and for the story."""
-        super().note(thread, what, barrier, operand, copy)
+        super().note(thread, what, barrier, operand, copy)  # type: ignore[misc]  # the simulation has it
         if copy is not None and copy.number not in self._story.copies:
             self._story.copies[copy.number] = _told(copy, self.source)
-        line = copy.place if what in ("load_lands", "store_read", "store_written", "wgmma_done") else 0
+        line = (
+            copy.place
+            if copy is not None and what in ("load_lands", "store_read", "store_written", "wgmma_done")
+            else 0
+        )
         place = self.source.places[line] if line else self.source.place()
         self._add(thread, what, barrier, operand, copy.number if copy is not None else 0, place)
 
@@ -179,7 +198,7 @@ class Telling:
     def _add(
         self, thread: SimThread, what: str, barrier: Barrier | None, operand: Any, copy: int, place: Place | None
     ) -> None:
-        key = state = None
+        key, state = None, NO_BARRIER
         if barrier is not None:
             machine, key = barrier.machine, (barrier.cta.number, barrier.address)
             if key not in self._story.barriers:
@@ -212,10 +231,10 @@ class Telling:
 
     def _met(self, hazard: Hazard) -> None:
         """A hazard is met for the first time: when were its accesses made?"""
-        numbers = {place: number for number, place in enumerate(self.source.places)}
-        at = []
+        numbers: dict[Any, int] = {place: number for number, place in enumerate(self.source.places)}
+        at: list[int | None] = []
         for access in hazard.accesses:
-            key = access.thread, numbers.get(Place(access.file, access.line))
+            key: Any = access.thread, numbers.get((access.file, access.line))
             at.append(self._last.get((*key, access.segment), self._last.get(key)))
         self._story.found.append((hazard, at))
         if self.expected:  # what was met is kept, with some of what was before

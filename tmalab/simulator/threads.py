@@ -10,12 +10,11 @@ from tmalab.simulator.maps import MapInMemory
 from tmalab.simulator.source import Place
 
 if TYPE_CHECKING:
-    from greenlet import greenlet
-
     from tmalab.simulator.arrays import Array
     from tmalab.simulator.cta import Cta
     from tmalab.simulator.mbarrier_objects import Barrier, Refused, Waited
     from tmalab.simulator.register_pool import RegisterPool
+    from tmalab.simulator.simulation import Simulation
     from tmalab.simulator.warp_matrices import WarpMatrices
     from tmalab.simulator.wgmma import TensorCore
 
@@ -45,13 +44,15 @@ class SimThread:
     waiting  what it waits for, or None
     """
 
+    run: Simulation
+    row: int
     idle: tuple[int, int, Any] = (0, 0, None)  # False answers in a row, progress then, the look of it
 
     def __init__(self, cta: Cta, index: int, index3: Dim3, number: int):
         self.cta, self.run, self.index, self.index3, self.number = cta, cta.run, index, index3, number
         self.warp, self.lane = index // WARP, index % WARP
         self.row = cta.first_row + index
-        self.greenlet: greenlet | None = None
+        self.greenlet: Any = None
         self.waiting: Any = None
         self.exited = False
         self.refused: dict[int, Refused] = {}  # barrier address: the failing waits that returned False lately

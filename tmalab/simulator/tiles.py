@@ -7,7 +7,7 @@ have a layout: what threads write, and bulk copies, lies as the kernel says.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from tmalab.swizzle import PATTERNS, SECTOR, chunk_order
 
 if TYPE_CHECKING:
     from tmalab.simulator.cta import Cta
-    from tmalab.simulator.loads import Load
     from tmalab.tensor_map import TensorMap
 
 KEPT = 256  # loads, before it is looked which of them still have bytes in shared memory
@@ -52,7 +51,7 @@ class Tiles:
         self._tiles: dict[int, Tile] = {}  # by the number of the load
         self._most = KEPT
 
-    def loaded(self, load: Load) -> None:
+    def loaded(self, load: Any) -> None:
         """A load is on its way."""
         tensor_map = getattr(load, "tensor_map", None)
         if tensor_map is None or tensor_map.interleave != Interleave.NONE:

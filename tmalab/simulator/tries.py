@@ -98,10 +98,11 @@ class AllOrders(Tries):
     def __init__(self, launch: Launch, layout: GlobalLayout):
         super().__init__(launch, layout)
         self._sites = Sites()
-        self._last: TurnByTurn | None = None
+        self._last: TurnByTurn  # from the first execution on
 
     def __iter__(self) -> Iterator[Try | None]:
-        search, seen = Search(self._execute), set()
+        search = Search(self._execute)
+        seen: set[Any] = set()
         while search.next():
             last = self._last
             if last.scheduler.poll is not None:  # a False of try_wait that leads to something was left out until now

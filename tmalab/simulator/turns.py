@@ -53,7 +53,8 @@ class Turns(Scheduler):
         self._spins, self._spinning = Spins(), False  # whether the running thread does
         self._cluster, self._slept = -1, False  # whether the running thread has waited in this turn
         self.turns = 0
-        self.step, self.moving, self.poll, self.endless = Step(None), None, None, False
+        self.step, self.poll, self.endless = Step(None), None, False
+        self.moving: Any = None
 
     # The run.
 

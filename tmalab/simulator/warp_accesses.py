@@ -32,7 +32,11 @@ from tmalab.simulator.source import Place
 from tmalab.texts import text
 
 if TYPE_CHECKING:
+    from tmalab.launch import Launch
     from tmalab.run import Run
+    from tmalab.simulator.access_log import AccessLog
+    from tmalab.simulator.memory import GlobalMemory
+    from tmalab.simulator.source import Source
 
 KINDS = {READ: "read", WRITE: "write", SAME: "write", ATOMIC: "atomic"}
 SIZE_BITS = 0b111
@@ -49,7 +53,7 @@ class WarpAccess(NamedTuple):
 
     space: str
     kind: str
-    place: Place
+    place: Place | None
     cta: int
     warp: int
     addresses: tuple[int, ...]
@@ -74,10 +78,15 @@ def by_line(accesses: Iterable[WarpAccess]) -> dict[tuple[str, str], list[WarpAc
 class Watching:
     """Mixed into a simulation: notes who touches memory, where in the source, and for the how-many-th time."""
 
+    log: AccessLog
+    launch: Launch
+    memory: GlobalMemory
+    source: Source
+
     def __init__(self, *arguments: Any, **named: Any):
         super().__init__(*arguments, **named)
         self._lanes: dict[tuple, dict[int, int]] = {}  # by access: lane: byte address
-        self._places: dict[tuple, Place] = {}  # by place in the source
+        self._places: dict[tuple, Place | None] = {}  # by place in the source
         self._rounds: Counter[tuple] = Counter()  # how often a thread has come to a place
         self.log.shared.note = self._seeing("shared", self.log.shared.note)
         seeing = self._seeing("global", self.log.world.note_for(self.memory))
@@ -86,6 +95,7 @@ class Watching:
     def _seeing(self, space: str, log: Callable[[int], None]) -> Callable[[int], None]:
         def see(entry: int) -> None:
             thread, site, kind = now.thread, self.source.site(), KINDS[entry & KIND_BITS]
+            assert thread is not None  # nobody else makes accesses
             self._rounds[thread.number, site, kind] += 1
             self._places.setdefault(site, self.source.place())
             access = space, kind, site, thread.cta.number, thread.warp, self._rounds[thread.number, site, kind]

@@ -108,8 +108,8 @@ class Timer:
 
     def watch(self, dog: Watchdog) -> None:
         """Look after a run from now on."""
-        if self._process != os.getpid() or not self._thread.is_alive():
-            self.__init__()
+        if self._process != os.getpid() or self._thread is None or not self._thread.is_alive():
+            self.__init__()  # type: ignore[misc]
             self._process = os.getpid()
             self._thread = threading.Thread(target=self._keep_looking, name="tmalab-watchdog", daemon=True)
             self._thread.start()

@@ -7,7 +7,7 @@ results agree to a few units in the last place of the largest partial sum.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -59,7 +59,7 @@ class Wgmma(Copy):
         self.b = WgmmaDescriptor.decode(operands.desc_b)
         self.address, self.bytes = (self.a or self.b).address, (ROWS if self.a else operands.n) * DEPTH * 2
         self._words = np.zeros((THREADS, 4), np.uint32)  # A in registers
-        self._before: list[Accumulator | None] = [None] * THREADS
+        self._before: list[Any] = [None] * THREADS  # the Accumulator of each thread, once it is given
         self._result: np.ndarray | None = None  # (64, N)
         self._registers: np.ndarray | None = None  # (128, N / 2)
 

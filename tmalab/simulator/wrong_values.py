@@ -96,9 +96,10 @@ def _swizzle_behind(found: Provenance, wrong: np.ndarray, result: np.ndarray) ->
     same row as it should, in the chunk of 16 bytes that the pattern puts there.
     """
     places = [found.place(int(number)) for number in found.numbers.reshape(-1)]
-    if any(place is None for place in places) or len({id(place[0].array) for place in places}) != 1:
+    known = [place for place in places if place is not None]
+    if len(known) != len(places) or len({id(region.array) for region, _ in known}) != 1:
         return None
-    sources = np.array([source for _, source in places])
+    sources = np.array([source for _, source in known])
     if result.ndim < 2 or sources.shape[1] != result.ndim or not (~wrong).any():
         return None
     here = np.stack(np.unravel_index(np.arange(result.size), result.shape), axis=1)

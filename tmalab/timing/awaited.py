@@ -19,7 +19,8 @@ class Awaited:
     __slots__ = ("missing", "time", "waiting")
 
     def __init__(self, missing: int):
-        self.missing, self.time, self.waiting = missing, 0.0, []
+        self.missing, self.time = missing, 0.0
+        self.waiting: list[Any] = []
 
     @property
     def is_complete(self) -> bool:

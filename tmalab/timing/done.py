@@ -34,7 +34,7 @@ class Arrival(NamedTuple):
 
     barrier: tuple[int, int, int]
     phase: int
-    count: int
+    count: int  # type: ignore[assignment]
     remote: bool = False
 
 

@@ -47,10 +47,10 @@ class Crowd:
     """
 
     def __init__(self):
-        self._under_way: list[tuple[float, int]] = []
+        self._under_way: list[tuple[float, float]] = []
         self._bytes = 0
 
-    def add(self, bytes: int, until: float) -> None:
+    def add(self, bytes: float, until: float) -> None:
         """So many are under way until a time (ns)."""
         heappush(self._under_way, (until, bytes))
         self._bytes += bytes

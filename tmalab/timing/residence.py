@@ -17,7 +17,7 @@ class FirstTouch:
         """The share of a load's bytes that comes from device memory."""
         tensor_map = getattr(copy, "tensor_map", None)
         if tensor_map is None:
-            key = ("bytes", getattr(copy, "source", None), copy.bytes)
+            key: Any = ("bytes", getattr(copy, "source", None), copy.bytes)
         else:
             key = (tensor_map.global_address, copy.bytes, copy.coordinates, copy.offsets)
         return self._first(key)

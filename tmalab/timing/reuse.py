@@ -39,7 +39,7 @@ def first_askers(
     clusters do not do the same at places that move evenly.
     """
     loads = loads_of(first)
-    moves = {}  # by axis and map: how far the coordinates move
+    moves: dict[Any, Any] = {}  # by axis and map: how far the coordinates move
     for axis, programs in others.items():
         theirs = loads_of(programs)
         if len(theirs) != len(loads):

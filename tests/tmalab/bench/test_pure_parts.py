@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import warnings
 from statistics import median
 
 import pytest
 
 from tmalab.bench import plots, results, shapes
 from tmalab.bench.rounds import geometric_mean, interleaved, ratio
+from tmalab.texts import speaking
 
 PROVENANCE = {"gpu": "NVIDIA H200", "date": "2026-12-02"}
 
@@ -108,6 +110,15 @@ def test_a_result_is_drawn_with_a_roofline_where_the_bandwidth_is_known(found, t
         plots.save(found, path, bandwidth)
         assert path.stat().st_size > 5000
     assert (tmp_path / f"None.{suffix}").stat().st_size < (tmp_path / f"4200000000000.0.{suffix}").stat().st_size
+
+
+@pytest.mark.parametrize(("suffix", "chinese"), [("svg", True), ("pdf", False)])
+def test_a_file_is_in_the_language_that_is_read_where_its_kind_has_the_signs(found, tmp_path, suffix, chinese):
+    path = tmp_path / f"drawn.{suffix}"
+    with speaking("zh"), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        plots.save(found, path)
+    assert ("几何平均".encode() in path.read_bytes()) == chinese
 
 
 def test_the_ladder_is_a_bar_for_each_step_with_its_speed_and_ratio():

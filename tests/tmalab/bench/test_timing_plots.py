@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from xml.etree import ElementTree
 
 import pytest
 
 from tmalab.bench import timing, timing_plots
+from tmalab.texts import speaking
 from tmalab.timing.trials import HELD_OUT, TRIALS
 
 RING = "ring copy mib=20 rows=48"
@@ -44,6 +46,14 @@ def test_a_curve_by_depth_has_a_point_for_each_number_of_stages():
 def test_a_drawing_shows_itself_in_a_notebook():
     root = ElementTree.fromstring(timing_plots.depths([RING], comparison())._repr_svg_())
     assert root.tag.endswith("svg")
+
+
+def test_a_drawings_words_are_text_in_the_language_that_is_read():
+    with speaking("zh"), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        root = ElementTree.fromstring(timing_plots.depths([RING], comparison())._repr_svg_())
+    words = {"".join(text.itertext()) for text in root.iter("{http://www.w3.org/2000/svg}text")}
+    assert {"级数", "实测（H200）", "预测", "µs", "6"} <= words
 
 
 def test_a_kernel_without_a_curve_is_told_with_those_that_have_one():

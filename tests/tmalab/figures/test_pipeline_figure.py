@@ -86,7 +86,7 @@ def test_stores_are_in_the_epilogue():
 
 def test_a_wait_for_ever_lasts_to_the_end():
     timeline = PipelineFigure(Story.of(loaded(promised=4096))).timelines[0]
-    assert all(span.end == timeline.duration for span in timeline.spans if span.what == "wait")
+    assert {span.end for span in timeline.spans if span.what == "wait"} == {timeline.duration}
 
 
 def test_two_runs_are_drawn_on_one_scale():
