@@ -6,6 +6,7 @@ import pytest
 
 from tests.mutants.mutant import mutated, source_of
 from tests.mutants.right import CASES
+from tests.portion import portion
 from tests.tmalab.simulator import unusual_barriers, unusual_copies, unusual_pipelines, unusual_products
 
 UNUSUAL = unusual_barriers.CASES | unusual_copies.CASES | unusual_pipelines.CASES | unusual_products.CASES
@@ -158,8 +159,13 @@ def test_an_unusual_kernel_is_not_flagged(name):
     for seed in SEEDS:
         case = UNUSUAL[name]()
         run = case.run(seed)
-        assert run.ok, run
+        assert [*run.hazards, run.deadlock, run.fault] == [None, None], run
         assert case.is_right(), seed
+
+
+@pytest.mark.parametrize("name", portion(UNUSUAL, 4))
+def test_an_unusual_kernel_compiles(name):
+    assert UNUSUAL[name]().run().compile_error is None
 
 
 @pytest.mark.parametrize(("name", "old", "new"), AS_RIGHT)
