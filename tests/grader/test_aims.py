@@ -6,9 +6,14 @@ import pytest
 
 from grader.aims import SERVES, WITHOUT_EXERCISE, aims_for, aims_of
 from grader.lesson import lessons
+from tests.lessons import LESSONS
 
 
-@pytest.mark.parametrize("lesson", lessons())
+def test_the_lessons_are_those_that_are_written():
+    assert sorted(lessons()) == LESSONS
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
 def test_each_exercise_has_an_aim_and_each_aim_an_exercise(lesson):
     numbers = {check.exercise: SERVES[check.exercise] for check in lessons()[lesson].checks}
     assert all(numbers.values())

@@ -30,13 +30,13 @@ def name_of(value: object) -> str:
 
 
 def first_ones(pairs: list, most: int) -> list:
-    """All of them, those beyond the first few of each exercise among the slow tests; of kernels half as many."""
+    """All of them, those beyond the first few of each exercise among the slow tests; of kernels beyond the first."""
     numbers = Counter()
     marked = []
     for exercise, answer in pairs:
         numbers[exercise] += 1
         is_kernel = isinstance(getattr(answer, "answer", answer), Kernel)
-        slow = [pytest.mark.slow] if numbers[exercise] > (most // 2 if is_kernel else most) else []
+        slow = [pytest.mark.slow] if numbers[exercise] > (1 if is_kernel else most) else []
         marked.append(pytest.param(exercise, answer, marks=slow, id=f"{exercise}-{name_of(answer)}"))
     return marked
 

@@ -13,7 +13,7 @@ from grader.classroom.course import write_course
 from grader.lesson import lessons
 from grader.notebook_run import execute, scores
 from grader.release import CONFIG, student_notebooks
-from tests.lessons import COURSE
+from tests.lessons import COURSE, LESSONS
 from tmalab import translation
 from tmalab.texts.po import translations
 
@@ -53,7 +53,7 @@ def test_a_translation_has_the_places_the_code_the_numbers_and_the_headings_of_t
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("lesson", lessons())
+@pytest.mark.parametrize("lesson", LESSONS)
 def test_a_translated_lesson_has_the_same_cells_with_the_same_marks(language, lesson):
     for kind in ("source", "release"):
         english = notebook(kind, lesson)

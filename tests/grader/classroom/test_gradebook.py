@@ -125,7 +125,7 @@ def test_a_gradebook_in_postgresql_has_one_writer_and_takes_over_what_was_graded
 def test_a_gradebook_in_sqlite_has_one_writer(tmp_path):
     url = f"sqlite:///{tmp_path / 'gradebook.db'}"
     code = f"from grader.classroom.gradebook import only_writer\nonly_writer({url!r})\nprint('writes', flush=True)"
-    environment = os.environ | {"PYTHONPATH": str(COURSE.parent)}
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(COURSE.parent), os.environ["PYTHONPATH"]])}
     held = only_writer(url)
     other = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, env=environment)
     with pytest.raises(subprocess.TimeoutExpired):

@@ -6,6 +6,7 @@ import re
 import struct
 
 import numpy as np
+import pytest
 
 from tmalab import kernel, ptx
 from tmalab.gpu.bounded_waits import GivenUp, fresh_notes, read_notes
@@ -25,35 +26,37 @@ def four_waits(out):
     out[0] = ptx.mbarrier_try_wait_parity_cluster_scope(bars[1], 0)
 
 
-COMPILED = compile_kernel(four_waits.function, (np.zeros(4, np.int64),))
+@pytest.fixture(scope="module")
+def compiled():
+    return compile_kernel(four_waits.function, (np.zeros(4, np.int64),))
 
 
-def test_the_learners_text_has_no_bound():
-    assert "exit;" not in COMPILED.ptx
-    assert "globaltimer" not in COMPILED.ptx
+def test_the_learners_text_has_no_bound(compiled):
+    assert "exit;" not in compiled.ptx
+    assert "globaltimer" not in compiled.ptx
 
 
-def test_every_wait_of_the_launched_text_gives_up():
-    waits = len(re.findall(r"mbarrier\.\w+_wait", COMPILED.ptx))
+def test_every_wait_of_the_launched_text_gives_up(compiled):
+    waits = len(re.findall(r"mbarrier\.\w+_wait", compiled.ptx))
     assert waits >= 4
-    assert len(re.findall(r"mbarrier\.\w+_wait", COMPILED.bounded_ptx)) == waits
-    assert COMPILED.bounded_ptx.count("mov.u64 now, %globaltimer;") == waits
-    assert len(re.findall(r"\texit;", COMPILED.bounded_ptx)) == waits
+    assert len(re.findall(r"mbarrier\.\w+_wait", compiled.bounded_ptx)) == waits
+    assert compiled.bounded_ptx.count("mov.u64 now, %globaltimer;") == waits
+    assert len(re.findall(r"\texit;", compiled.bounded_ptx)) == waits
 
 
-def test_the_two_texts_differ_in_nothing_else():
-    without = re.sub(r"\n\t\{ // past the limit.*?\n\t\}\n", "", COMPILED.bounded_ptx, flags=re.DOTALL)
+def test_the_two_texts_differ_in_nothing_else(compiled):
+    without = re.sub(r"\n\t\{ // past the limit.*?\n\t\}\n", "", compiled.bounded_ptx, flags=re.DOTALL)
     without = re.sub(r"\.visible \.global .*tmalab_waits.*\n", "", without)
-    assert without == COMPILED.ptx
+    assert without == compiled.ptx
 
 
-def test_the_launched_text_assembles():
-    assert COMPILED.bounded_cubin[:4] == b"\x7fELF"
-    assert COMPILED.bounded_cubin != COMPILED.cubin
+def test_the_launched_text_assembles(compiled):
+    assert compiled.bounded_cubin[:4] == b"\x7fELF"
+    assert compiled.bounded_cubin != compiled.cubin
 
 
-def test_a_note_fills_its_own_24_bytes_and_no_others():
-    one = COMPILED.bounded_ptx.split("// past the limit")[1].split("GO_ON:")[0]
+def test_a_note_fills_its_own_24_bytes_and_no_others(compiled):
+    one = compiled.bounded_ptx.split("// past the limit")[1].split("GO_ON:")[0]
     written = [
         (int(at or 0), int(bits) // 8) for bits, at in re.findall(r"st\.global\.u(\d+) \[at\+24(?:\+(\d+))?\]", one)
     ]
@@ -61,8 +64,8 @@ def test_a_note_fills_its_own_24_bytes_and_no_others():
     assert "mad.lo.u64 at, at, 24, now;" in one
 
 
-def test_what_a_wait_was_for_is_noted_by_its_kind():
-    blocks = re.findall(r"(mbarrier\.\w+_wait\S*).*?mov\.u32 index, (\d);", COMPILED.bounded_ptx, re.DOTALL)
+def test_what_a_wait_was_for_is_noted_by_its_kind(compiled):
+    blocks = re.findall(r"(mbarrier\.\w+_wait\S*).*?mov\.u32 index, (\d);", compiled.bounded_ptx, re.DOTALL)
     assert {(".parity" in wait, is_state) for wait, is_state in blocks} == {(True, "0"), (False, "1")}
 
 

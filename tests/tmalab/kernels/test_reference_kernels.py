@@ -19,7 +19,7 @@ from tmalab.kernels.store_tile import store_tile
 @pytest.mark.parametrize("name", LADDER)
 def test_a_kernel_shows_what_its_header_says(name):
     for shown, run, result, expected in importlib.import_module(f"tmalab.kernels.{name}").demonstrate("simulator"):
-        assert run.ok, shown
+        assert [*run.hazards, run.deadlock, run.fault] == [None, None], shown  # test_twins.py compiles each
         assert np.array_equal(result.view(np.uint8), expected.view(np.uint8)), shown
 
 

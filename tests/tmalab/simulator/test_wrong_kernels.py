@@ -15,7 +15,7 @@ from tmalab.simulator.hazards import NAMES
 A_FEW, MANY = 3, 20  # copies land late, at once, at random
 
 
-@pytest.mark.parametrize("name", portion(MUTANTS, 4, kind=lambda name: MUTANTS[name].names[0]))
+@pytest.mark.parametrize("name", portion(MUTANTS, 8, kind=lambda name: MUTANTS[name].names[0]))
 def test_a_mistake_is_reported_in_every_order(name):
     made = check_wrong(name, max(A_FEW, MUTANTS[name].seeds))
     assert made.holds, made
@@ -29,10 +29,10 @@ def test_a_mistake_is_reported_in_every_one_of_20_orders(name):
     assert made.holds, made
 
 
-@pytest.mark.parametrize("name", MUTANTS)
+@pytest.mark.parametrize("name", portion(MUTANTS, 2, kind=lambda name: MUTANTS[name].names[0]))
 def test_a_mistake_is_reported_by_its_name_with_lines_of_the_kernel_and_what_to_write(name):
     runs = (MUTANTS[name].fresh().run(seed) for seed in range(MUTANTS[name].seeds))
-    run = next(run for run in runs if not run.ok)
+    run = next(run for run in runs if run.hazards)
     found = {hazard.name for hazard in run.hazards}
     assert found <= NAMES
     assert found & set(MUTANTS[name].names)
