@@ -14,6 +14,7 @@ from tmalab.timing.micro.benchmark import EVENT, Benchmark
 COLUMNS = 64  # 16-bit numbers in a row of 128 bytes
 SMALL_ROWS, AT_ONCE = 8, 8  # copies of 1 KiB that are issued in a row
 RING_ROWS, RING_STAGES = 128, 12  # tiles of 16 KiB, 192 KiB of them in flight
+ONE_ROWS = 64  # of the tiles of 8 KiB that each SM loads one by one
 WIDE = 12  # CTAs in a row of those that have tiles in common
 LATENCY_ROWS = (8, 16, 32, 64, 128, 256)  # 1 to 32 KiB
 
@@ -158,52 +159,6 @@ def ring(tile_rows: int = RING_ROWS, stages: int = RING_STAGES) -> Kernel:
 
 
 @kernel
-def multicast_ring(out, turns, start, tensor_map, limit):
-    """Tiles of 16 KiB for two CTAs, each of which loads half of every one for both; 12 of them are in flight."""
-    tiles = cuda.shared.array((RING_STAGES, RING_ROWS, COLUMNS), np.uint16, alignment=1024)
-    full = ptx.mbarrier_array(RING_STAGES)
-    empty = ptx.mbarrier_array(RING_STAGES)
-    tid = cuda.threadIdx.x
-    rank = ptx.cluster_ctarank()
-    if tid == 0:
-        for stage in range(RING_STAGES):
-            ptx.mbarrier_init(full[stage], 1)
-            ptx.mbarrier_init(empty[stage], 2)
-        ptx.fence_mbarrier_init()
-    ptx.barrier_cluster_arrive()
-    ptx.barrier_cluster_wait()
-    half = RING_ROWS // 2
-    rows = cuda.gridDim.x * half
-    first = start + cuda.blockIdx.x * half
-    stage = 0
-    parity = 0
-    if tid == 0:
-        row = first
-        for _ in range(turns):
-            ptx.mbarrier_wait_parity(empty[stage], parity ^ 1)
-            ptx.mbarrier_arrive_expect_tx(full[stage], RING_ROWS * COLUMNS * 2)
-            ptx.cp_async_bulk_tensor_2d_multicast(tiles[stage, rank * half :], tensor_map, 0, row, full[stage], 3)
-            row += rows
-            if row >= limit:
-                row = first
-            stage += 1
-            if stage == RING_STAGES:
-                stage = 0
-                parity ^= 1
-    elif tid == 32:
-        for _ in range(turns):
-            ptx.mbarrier_wait_parity(full[stage], parity)
-            ptx.mbarrier_arrive_cluster(empty[stage], 0)
-            ptx.mbarrier_arrive_cluster(empty[stage], 1)
-            stage += 1
-            if stage == RING_STAGES:
-                stage = 0
-                parity ^= 1
-    ptx.barrier_cluster_arrive()
-    ptx.barrier_cluster_wait()
-
-
-@kernel
 def store_issues(out, turns, start, tensor_map):
     """Stores of 1 KiB, issued one after the other."""
     tile = cuda.shared.array((SMALL_ROWS, COLUMNS), np.uint16, alignment=1024)
@@ -327,12 +282,8 @@ def _tensor(rows: int):
     return make
 
 
-def _tiles_of(rows: int):
-    """A tensor with its map, and how many rows it has."""
-    return lambda memory: (*_tensor(rows)(memory), memory // (COLUMNS * 2))
-
-
-_tiles = _tiles_of(RING_ROWS)
+def _tiles(memory: int) -> tuple[TensorMap, int]:
+    return *_tensor(RING_ROWS)(memory), memory // (COLUMNS * 2)
 
 
 def _ring_of(rows: int, wide: int = 0):
@@ -365,18 +316,8 @@ COPIES = (
     Benchmark("load_ring_l2", ring(), 256, EVENT, grid=0, data=_ring_of(RING_ROWS), memory=1 << 24),
     Benchmark("load_ring_common", ring(), 256, EVENT, grid=0, data=_ring_of(RING_ROWS, WIDE), memory=1 << 24),
     Benchmark("load_ring_device", ring(), 400, EVENT, grid=0, data=_ring_of(RING_ROWS), memory=1 << 31),
-    *(
-        Benchmark(
-            f"load_one_{size}_{where}", ring(rows, 1), turns, EVENT, grid=0, data=_ring_of(rows, wide), memory=memory
-        )
-        for rows, size in (_SIZES[0], _SIZES[3])
-        for where, wide, turns, memory in (
-            ("l2", 0, 256, 1 << 24),
-            ("common", WIDE, 256, 1 << 24),
-            ("device", 0, (1 << 14) // rows, 1 << 29),
-        )
-    ),
-    Benchmark("multicast_ring", multicast_ring, 256, EVENT, 64, 2, 0, data=_tiles_of(RING_ROWS // 2), memory=1 << 24),
+    Benchmark("load_one_l2", ring(ONE_ROWS, 1), 256, EVENT, grid=0, data=_ring_of(ONE_ROWS), memory=1 << 24),
+    Benchmark("load_one_device", ring(ONE_ROWS, 1), 256, EVENT, grid=0, data=_ring_of(ONE_ROWS), memory=1 << 29),
     Benchmark("store_issue", store_issues, 32, data=_tensor(SMALL_ROWS)),
     *(
         Benchmark(f"store_{what}_{size}", store_latency(rows, what == "read"), 64, data=_tensor(rows), memory=1 << 22)
