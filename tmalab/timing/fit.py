@@ -11,7 +11,8 @@ from statistics import median
 
 from tmalab.timing.constants import Constant, Constants
 from tmalab.timing.machine import FLOP_OF_COLUMN, SCHEDULERS
-from tmalab.timing.micro.copies import AT_ONCE, COLUMNS, LATENCY_ROWS, RING_ROWS, WIDE
+from tmalab.timing.micro.copies import AT_ONCE, COLUMNS, LATENCY_ROWS, RING_ROWS
+from tmalab.timing.micro.rings import WIDE
 from tmalab.timing.micro.tensor import NARROW
 from tmalab.timing.micro.tensor import WIDE as WIDEST
 from tmalab.timing.micro.words import CTAS as WORD_CTAS

@@ -33,7 +33,7 @@ from tmalab.timing.machine_code import Price, ask_for_prices
 from tmalab.timing.occupancy import resident
 from tmalab.timing.part import Part, simulate_part
 from tmalab.timing.residence import Shares
-from tmalab.timing.reuse import first_askers, loads_of, neighbours
+from tmalab.timing.reuse import bytes_in_l2, first_askers, loads_of, neighbours
 from tmalab.timing.timeline import Timeline, nanoseconds
 from tmalab.timing.warps import WarpProgram
 
@@ -278,19 +278,10 @@ class Predictor:
 
     def _shares(self, program: Programs, beside: dict[int, Programs]) -> Shares:
         found = first_askers(program, beside, self._shape, self._places * self._resident)
-        cold = not self._warm or self._in_l2(program, found or {}) > self._constants["l2_size"]
+        cold = not self._warm or bytes_in_l2(program, self._launch.args, found or {}) > self._constants["l2_size"]
         if found is None and cold:
             self._notes.append(text("timing.uneven-loads"))
         return Shares(found or {}, cold)
-
-    def _in_l2(self, program: Programs, first: dict[int, float]) -> int:
-        """Bytes of the L2 cache that the arrays take: each of its halves keeps what its SMs ask for, so that what many
-        of them ask for is there twice."""
-        maps = {id(copy.tensor_map): copy.tensor_map for copy in loads_of(program)}.values()
-        common = {id(one.array) for one in maps if first.get(one.global_address, 1.0) < 1.0}
-        arrays = [value.array if isinstance(value, TensorMap) else value for value in self._launch.args]
-        sizes = {id(array): array.nbytes for array in arrays if isinstance(array, np.ndarray)}
-        return sum(size * (2 if key in common else 1) for key, size in sizes.items())
 
     def _place_of(self, along: str | None) -> int | None:
         names = list(inspect.signature(self._launch.kernel.function).parameters)
