@@ -22,7 +22,6 @@ import numpy as np
 
 from tmalab.launch import Launch
 from tmalab.simulator.memory import SHARED_LIMIT
-from tmalab.tensor_map import TensorMap
 from tmalab.texts import text
 from tmalab.timing.advice import Advice, bound_of, further_ahead, stage_bytes
 from tmalab.timing.constants import Constants
