@@ -40,6 +40,7 @@ class Warp:
         self.sm, self.cluster = sm, cluster
         self.scheduler = sm.schedulers[program.number % len(sm.schedulers)]
         self.time, self.at = 0.0, 0
+        self.began = False  # has done what each warp does once
         self.came = False  # to the meeting that it waits in
         self.paid = -1  # the step before which it has done the arithmetic of a turn
         self.payers: dict[int, tuple[int, ...]] = {}  # by line, the place where such arithmetic is done
@@ -157,9 +158,8 @@ class Engine:
             cluster.sms[cta] = self.machine.sm(place * len(cluster.ctas) + rank)
         for program in cluster.programs:
             warp = Warp(program, cluster.sms[program.cta], cluster)
-            once = self._prices.get(ONCE)
-            warp.time = self._pay(warp, Cost(once.alone, once.slots, once.slots), time) if once else time
-            self._later(warp, warp.time)
+            warp.time = time
+            self._later(warp, time)
         if not cluster.programs:
             self._end_of(cluster, time)
 
@@ -169,6 +169,10 @@ class Engine:
 
     def _go_on(self, warp: Warp, time: float) -> None:
         """A warp takes its next step, or waits, or has come to its end."""
+        if not warp.began and (once := self._prices.get(ONCE)) is not None:
+            warp.began, warp.time = True, self._pay(warp, Cost(once.alone, once.slots, once.slots), time)
+            self._later(warp, warp.time)
+            return
         if warp.at == len(warp.steps):
             self._ended(warp, time)
             return

@@ -11,14 +11,17 @@ from statistics import median
 
 from tmalab.timing.constants import Constant, Constants
 from tmalab.timing.machine import FLOP_OF_COLUMN, SCHEDULERS
-from tmalab.timing.micro.copies import AT_ONCE, COLUMNS, LATENCY_ROWS, RING_ROWS, WIDE
+from tmalab.timing.micro.copies import AT_ONCE, COLUMNS, LATENCY_ROWS, RING_ROWS
+from tmalab.timing.micro.rings import WIDE
 from tmalab.timing.micro.tensor import NARROW
 from tmalab.timing.micro.tensor import WIDE as WIDEST
-from tmalab.timing.residence import SECTOR
+from tmalab.timing.micro.words import CTAS as WORD_CTAS
+from tmalab.timing.residence import LINE, SECTOR
 
 ROW = 2 * COLUMNS  # bytes
 TILE = RING_ROWS * ROW
 WARPS = 32  # of a CTA of 1,024 threads
+ACCESS_LOOP = 77  # cycles of four accesses of the benchmark, but for the wait of one for the registers of another
 WAYS = 32  # of the worst conflict
 LINES = 8 * 8  # that 8 warps write fragments to in a turn
 MOST = 1e6  # bytes/ns: what does not hold others up
@@ -57,6 +60,7 @@ def _of_memory(s: Mapping[str, float], sms: float) -> dict[str, float]:
     return {
         "shared_wavefront": turn,
         "access": access,
+        "register_hold": 4 * access - ACCESS_LOOP,
         "access_slots": s["access_many"] / (WARPS / SCHEDULERS),
         "shared_latency": s["shared_chase"] - access - turn,
         "load_rate": load_rate,
@@ -76,7 +80,9 @@ def _of_copies(s: Mapping[str, float], c: Mapping[str, float], sms: float) -> di
         found[f"{where}_write_rate"] = sms * TILE / s[f"store_ring_{where}"]
     found["device_crowding"] = CROWDING
     both = s["copy_ring_l2"] / (sms * TILE)  # ns for a byte that is read and one that is written
+    words = s["word_copies"] / (sms * WORD_CTAS * WARPS * LINE)
     found["l2_beside_rate"] = 1 / max(both - 1 / found["l2_rate"], 1 / MOST)
+    found["word_beside_rate"] = 1 / max(words - 1 / found["l2_rate"], 1 / MOST)
     first = first_of_common(sms)
     found["common_rate"] = (1 - first) / (s["load_ring_common"] / (sms * TILE) - first / found["l2_rate"])
     found["multicast_latency"] = s["multicast"] - issue - TILE / c["load_rate"] - found["load_latency_l2"]

@@ -66,6 +66,7 @@ class Sm:
     """The pipes of one SM: warp schedulers, shared memory, the tensor cores, what comes in, what goes out."""
 
     def __init__(self):
+        self.landed = 0.0  # when the last of what it has asked for comes (ns)
         self.schedulers = [Pipe() for _ in range(SCHEDULERS)]
         self.shared, self.tensor, self.inward, self.outward = Pipe(), Pipe(), Pipe(), Pipe()
 
@@ -100,20 +101,30 @@ class Machine:
 
     def fetch(self, sms: list[Sm], at: float, bytes: int, latency: str, device_share: float, first: float) -> float:
         """When bytes have come into SMs, all of them the same. A share of them is not in the L2 cache and comes from
-        device memory; `first`: the share for which nobody else asks at the same time. `latency`: of which constant."""
+        device memory; `first`: the share for which nobody else asks at the same time. `latency`: of which constant.
+
+        SMs with nothing else under way ask at other times than each other, and do not wait for each other's bytes."""
+        alone = all(sm.landed <= at for sm in sms)
         entered = max(sm.inward.serve(at, bytes / self._constants["load_rate"] * self.cycle) for sm in sms)
         slowness = first / self._constants["l2_rate"] + (1 - first) / self._constants["common_rate"]
-        out = self.l2.serve(at, bytes * self.weight * slowness)
-        beside = self.l2_both.serve(at, bytes * self.weight * slowness)
-        together = at + self.sharing * bytes * self.weight * slowness
+        out = self._asked(self.l2, at, bytes * slowness, alone)
+        beside = self._asked(self.l2_both, at, bytes * slowness, alone)
+        together = at + self.sharing * bytes * (1.0 if alone else self.weight) * slowness
         there = max(entered, out, beside, together) + self.cycles(f"{latency}_l2")
         if device_share:
-            read = self.device.serve(at, bytes * device_share * self.weight / self._constants["device_rate"])
+            read = self._asked(self.device, at, bytes * device_share / self._constants["device_rate"], alone)
             waits = (
                 self._constants["device_crowding"] * self._to_device.ahead(at) / self._constants["device_write_rate"]
             )
             there = max(there, max(entered, read, at + waits) + self.cycles(f"{latency}_device"))
+        for sm in sms:
+            sm.landed = max(sm.landed, there)
         return there
+
+    def _asked(self, pipe: Pipe, at: float, duration: float, alone: bool) -> float:
+        """When what all SMs share has served one SM (ns), which takes it so long; the others ask for as much."""
+        end = pipe.serve(at, duration * self.weight)
+        return end - duration * (self.weight - 1) if alone else end
 
     def put(self, sm: Sm, at: float, bytes: int, to_device: float, lines: int = 0) -> tuple[float, float]:
         """When bytes have left an SM, and when they have arrived, but for the latencies. `to_device`: how many of them
@@ -122,7 +133,8 @@ class Machine:
         gone = sm.outward.serve(at, taken * self.cycle)
         taken = max(bytes / self._constants["l2_write_rate"], lines / self._constants["line_rate"] if lines else 0.0)
         there = max(gone, self.l2_in.serve(at, taken * self.weight))
-        there = max(there, self.l2_both.serve(at, bytes * self.weight / self._constants["l2_beside_rate"]))
+        beside = self._constants["word_beside_rate" if lines else "l2_beside_rate"]
+        there = max(there, self.l2_both.serve(at, bytes * self.weight / beside))
         if to_device:
             there = max(there, self.device.serve(at, to_device * self.weight / self._constants["device_write_rate"]))
             self._to_device.add(to_device * self.weight, there + self.cycles("load_latency_device"))

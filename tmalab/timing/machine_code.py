@@ -8,9 +8,12 @@ so does the one for products of integers (16 lanes for 32 threads; CUDA C++ Prog
 compute capability 9.0). A loop that was written out has several copies of a read, which
 overlap; often the arithmetic of all of them stands before the first, so that each copy has a cost of its own.
 
+An access reads its registers some cycles after its issue. Where they are written again soon, the assembler gives the
+access one of six barriers, and has the instruction that writes them wait for it: both are noted in the machine code.
+
 >>> code = read_code(LOOP)
 >>> code[7]
-Price(alone=6.0, slots=2.0, each=(Cost(alone=11, slots=3, taken=4), Cost(alone=1, slots=1, taken=0)))
+Price(alone=6.0, slots=2.0, each=(Cost(alone=11.0, slots=3, taken=4), Cost(alone=1.0, slots=1, taken=0)))
 >>> code[7].copies
 2
 """
@@ -53,7 +56,11 @@ _INTEGER = re.compile(
     r"(?:^|\s)(?:IADD3|ISETP|SEL|LOP3|PLOP3|LEA|SHF|PRMT|IMNMX|VIADD|VIMNMX|VIADDMNMX|IABS|POPC|FLO|MOV|I2F|F2I)(?:\.|\s|$)"
 )
 _PRODUCT = re.compile(r"(?:^|\s)IMAD(?:\.|\s|$)")
-STALL_AT, STALL_BITS = 41, 0b1111  # in the second 64 bits of an instruction (observed: NVIDIA documents it not)
+# In the second 64 bits of an instruction (observed: NVIDIA documents it not): after how many cycles the next one may
+# follow; the barrier that is open until its registers have been read, 7 for none; a bit for each barrier it waits for.
+STALL_AT, STALL_BITS = 41, 0b1111
+HOLDS_AT, HOLDS_BITS, BARRIERS = 49, 0b111, 6
+WAITS_AT, WAITS_BITS = 52, 0b111111
 INTEGER_CYCLES = 2  # of a pipe for integers
 ONCE = 0  # no line: what each warp does once
 
@@ -90,26 +97,30 @@ class Price(NamedTuple):
 class _Instruction(NamedTuple):
     text: str
     line: int
-    stall: int
+    stall: float
+    holds: int = BARRIERS  # none
+    waits: int = 0
 
 
-def ask_for_prices(launch: Launch) -> Callable[[], dict[int, Price]]:
-    """Have a kernel compiled and its machine code printed; what is returned gives the prices, by the learner's line.
+def ask_for_prices(launch: Launch) -> Callable[[float], dict[int, Price]]:
+    """Have a kernel compiled and its machine code printed; what is returned gives the prices, by the learner's line,
+    when it is told for how many cycles an access needs its registers.
 
     There are none where the kernel does not compile, or a tool for it is missing.
     """
     try:
         from tmalab.gpu.machine_lines import machine_lines
     except ImportError:
-        return dict
+        return lambda hold: {}
     text = machine_lines(launch)
-    return lambda: read_code(found) if (found := text.result()) else {}
+    return lambda hold: read_code(found, hold) if (found := text.result()) else {}
 
 
-def read_code(text: str) -> dict[int, Price]:
-    """The prices in machine code as `nvdisasm -c -hex -g` prints it."""
+def read_code(text: str, hold: float = 0.0) -> dict[int, Price]:
+    """The prices in machine code as `nvdisasm -c -hex -g` prints it. `hold`: for how many cycles an access needs its
+    registers."""
     code, labels = _parsed(text)
-    regions = list(_regions(code, labels))
+    regions = [_held_up(region, hold) for region in _regions(code, labels)]
     found: dict[int, Price] = {}
     for number, region in enumerate(regions):
         for line, price in _of_region(region, is_loop=number < len(regions) - 1).items():
@@ -119,17 +130,30 @@ def read_code(text: str) -> dict[int, Price]:
     return found
 
 
+def _held_up(region: Sequence[_Instruction], hold: float) -> list[_Instruction]:
+    """The same instructions with what they wait for registers of accesses, in a turn of a loop that follows another."""
+    open_until, at, delays = [-hold] * (BARRIERS + 2), 0.0, [0.0] * len(region)
+    for _ in range(2):
+        for number, one in enumerate(region):
+            begin = max([at, *(open_until[bar] for bar in range(BARRIERS) if one.waits >> bar & 1)])
+            delays[number] = begin - at
+            if _ACCESS.search(one.text):
+                open_until[one.holds] = begin + hold
+            at = begin + one.stall
+    return [one._replace(stall=one.stall + delay) for one, delay in zip(region, delays)]
+
+
 def _outside(region: Sequence[_Instruction]) -> Price:
     """What every warp does once: lines outside of loops that access no memory."""
-    accessing = {line for text, line, _ in region if _ACCESS.search(text)}
+    accessing = {one.line for one in region if _ACCESS.search(one.text)}
     rest = [instruction for instruction in region if instruction.line not in accessing]
     return Price(*_cost(rest))
 
 
 def _cost(instructions: Sequence[_Instruction]) -> tuple[float, float]:
     """Of its warp alone, and of its scheduler, which is busy as long as the busiest of what is behind it."""
-    pipes = [sum(bool(pipe.search(text)) for text, _, _ in instructions) for pipe in (_INTEGER, _PRODUCT)]
-    return sum(stall for _, _, stall in instructions), max(len(instructions), INTEGER_CYCLES * max(pipes))
+    pipes = [sum(bool(pipe.search(one.text)) for one in instructions) for pipe in (_INTEGER, _PRODUCT)]
+    return sum(one.stall for one in instructions), max(len(instructions), INTEGER_CYCLES * max(pipes))
 
 
 def _parsed(text: str) -> tuple[list[_Instruction], dict[str, int]]:
@@ -144,7 +168,9 @@ def _parsed(text: str) -> tuple[list[_Instruction], dict[str, int]]:
         elif found := _INSTRUCTION.match(row):
             code.append(_Instruction(found[1], line, 0))
         elif (found := _SECOND_HALF.match(row)) and code:
-            code[-1] = code[-1]._replace(stall=int(found[1], 16) >> STALL_AT & STALL_BITS)
+            bits = int(found[1], 16)
+            stall, holds = bits >> STALL_AT & STALL_BITS, bits >> HOLDS_AT & HOLDS_BITS
+            code[-1] = code[-1]._replace(stall=stall, holds=holds, waits=bits >> WAITS_AT & WAITS_BITS)
     return code, labels
 
 
@@ -169,8 +195,8 @@ def _of_region(region: Sequence[_Instruction], is_loop: bool) -> dict[int, Price
     """A line's accesses pay for the line. What stands on lines without an event is paid for once in a turn of a loop:
     by its first instruction that is no access, or where there is none by the accesses. Each access pays for what stands
     before it, since the one before; what comes after the last one is before the first one of the next turn."""
-    accessing = {line for text, line, _ in region if _ACCESS.search(text)}
-    events = {line for text, line, _ in region if _OTHER_EVENT.search(text)} - accessing
+    accessing = {one.line for one in region if _ACCESS.search(one.text)}
+    events = {one.line for one in region if _OTHER_EVENT.search(one.text)} - accessing
     payer = min(events, default=None)
     rest = [one for one in region if is_loop and one.line not in accessing and one.line not in events]
     found = {} if payer is None else {payer: Price(*_cost(rest))}

@@ -22,7 +22,6 @@ import numpy as np
 
 from tmalab.launch import Launch
 from tmalab.simulator.memory import SHARED_LIMIT
-from tmalab.tensor_map import TensorMap
 from tmalab.texts import text
 from tmalab.timing.advice import Advice, bound_of, further_ahead, stage_bytes
 from tmalab.timing.constants import Constants
@@ -33,7 +32,7 @@ from tmalab.timing.machine_code import Price, ask_for_prices
 from tmalab.timing.occupancy import resident
 from tmalab.timing.part import Part, simulate_part
 from tmalab.timing.residence import Shares
-from tmalab.timing.reuse import first_askers, loads_of, neighbours
+from tmalab.timing.reuse import bytes_in_l2, first_askers, loads_of, neighbours
 from tmalab.timing.timeline import Timeline, nanoseconds
 from tmalab.timing.warps import WarpProgram
 
@@ -245,7 +244,7 @@ class Predictor:
 
     @cached_property
     def _prices(self) -> dict[int, Price]:
-        return self._asked()
+        return self._asked(self._constants["register_hold"])
 
     # What is simulated.
 
@@ -277,10 +276,8 @@ class Predictor:
         return True
 
     def _shares(self, program: Programs, beside: dict[int, Programs]) -> Shares:
-        arrays = [value.array if isinstance(value, TensorMap) else value for value in self._launch.args]
-        size = sum({id(array): array.nbytes for array in arrays if isinstance(array, np.ndarray)}.values())
-        cold = not self._warm or size > self._constants["l2_size"]
         found = first_askers(program, beside, self._shape, self._places * self._resident)
+        cold = not self._warm or bytes_in_l2(program, self._launch.args, found or {}) > self._constants["l2_size"]
         if found is None and cold:
             self._notes.append(text("timing.uneven-loads"))
         return Shares(found or {}, cold)

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tmalab.tensor_map import TensorMap
+
 if TYPE_CHECKING:
     from tmalab.timing.warps import WarpProgram
 
@@ -60,3 +62,13 @@ def _share(address: int, moves: dict[tuple[int, int], tuple[int, ...]], shape: T
     if not along:
         return 1 / len(numbers)
     return len(np.unique(sum(along), axis=0)) / len(numbers)
+
+
+def bytes_in_l2(program: Sequence[WarpProgram], args: Sequence[Any], first: dict[int, float]) -> int:
+    """Bytes of the L2 cache that the arrays among the arguments of a launch take: each of its halves keeps what its SMs
+    ask for, so that what many of them ask for is there twice. `program`, `first`: as above."""
+    maps = {id(copy.tensor_map): copy.tensor_map for copy in loads_of(program)}.values()
+    common = {id(one.array) for one in maps if first.get(one.global_address, 1.0) < 1.0}
+    arrays = [value.array if isinstance(value, TensorMap) else value for value in args]
+    sizes = {id(array): array.nbytes for array in arrays if isinstance(array, np.ndarray)}
+    return sum(size * (2 if key in common else 1) for key, size in sizes.items())

@@ -24,6 +24,7 @@ TRUE = Constants.of(
     instruction_slots=2,
     access=20,
     access_slots=8,
+    register_hold=16,
     arrive=10,
     wait=20,
     wait_slots=8,
@@ -51,6 +52,7 @@ TRUE = Constants.of(
     common_rate=9000,
     l2_write_rate=4000,
     l2_beside_rate=8000,
+    word_beside_rate=6000,
     device_rate=4000,
     device_write_rate=3500,
     device_crowding=1,
@@ -108,13 +110,12 @@ def test_what_is_kept_is_read_as_it_was(compared, tmp_path, monkeypatch):
     assert [row["configuration"] for row in timing.kept()["configurations"]] == SOME
 
 
-MISSED = [  # held-out trials that the model as it is predicts worse than it should: the page on time names them too
-    "thread copy block=512 ctas=4 mib=8",
-    "thread copy block=64 ctas=16 mib=8",
+MISSED = [  # held-out trials that the model predicts worse than it should: the page on time names them too
+    "thread copy block=128 ctas=16 mib=10",
 ]
 
 
-def test_the_kept_comparison_has_enough_judges_holds_the_median_and_misses_no_trial_but_those_that_are_known():
+def test_the_kept_comparison_has_all_trials_holds_the_median_and_misses_no_trial_but_those_that_are_known():
     kept = timing.kept()
     assert kept["judged"] >= 40
     assert kept["median_error"] <= 0.10
@@ -124,8 +125,9 @@ def test_the_kept_comparison_has_enough_judges_holds_the_median_and_misses_no_tr
         if row["use"] == "held out" and abs(row["error"]) > timing.WORST
     ]
     assert sorted(far) == sorted(MISSED)
-    assert kept["max_error"] <= 0.40
-    assert kept["turned_round"] <= 4  # of more than a thousand pairs
+    assert kept["max_error"] <= 0.30
+    assert kept["turned_round"] <= 5  # of more than a thousand pairs
+    assert {row["configuration"] for row in kept["configurations"]} == set(TRIALS)
 
 
 @pytest.mark.parametrize("name", ["ring copy mib=12 rows=32 stages=4", "stores buffers=2 rows=16 turns=128"])

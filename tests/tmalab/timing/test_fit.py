@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from known_constants import KNOWN
 
-from tmalab.timing.fit import MANY, fit, solved
+from tmalab.timing.fit import ACCESS_LOOP, MANY, fit, solved
 from tmalab.timing.machine import FLOP_OF_COLUMN
 from tmalab.timing.micro import BENCHMARKS
 from tmalab.timing.self_measured import sample
@@ -17,10 +17,12 @@ RATES = {
     "common_rate": 200,
     "l2_write_rate": 90,
     "l2_beside_rate": 100,
+    "word_beside_rate": 80,
     "device_rate": 100,
     "device_write_rate": 60,
 }
-TRUE = KNOWN.changed(sms=4, line_rate=1, tensor_rate=8192, **RATES)
+HOLD = 4 * KNOWN["access"] - ACCESS_LOOP  # the price of an access without machine code
+TRUE = KNOWN.changed(sms=4, line_rate=1, tensor_rate=8192, register_hold=HOLD, **RATES)
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,9 @@ from numba import cuda
 from tmalab import kernel
 from tmalab.launch import Launch
 from tmalab.timing import machine, machine_code
+from tmalab.timing.fit import ACCESS_LOOP
 from tmalab.timing.machine_code import LOOP, ONCE, ask_for_prices, read_code
+from tmalab.timing.micro import BENCHMARKS
 
 
 @kernel
@@ -33,7 +35,7 @@ def dearest(found):
     """The price of the access in the loop, in the fifth line of each kernel."""
     launch = Launch.of(found, 1, 32, (np.zeros(1, np.int32), 64), 1, 0, False)
     line = found.function.__code__.co_firstlineno + 4
-    return ask_for_prices(launch)()[line]
+    return ask_for_prices(launch)(0)[line]
 
 
 def test_the_examples_of_the_docstrings_hold():
@@ -70,6 +72,35 @@ def test_reads_in_a_row_take_the_scheduler_at_once_and_writes_one_by_one():
     assert [cost.taken for cost in writes[7].each] == [cost.slots for cost in writes[7].each]
 
 
+WRITES = """\
+.L_x_1:
+\t//## File "k.py", line 7
+ /*0010*/ STS [R1], R2 ; /* 0x0 */
+ /* 0x000fc20000000000 */
+ /*0020*/ IADD3 R2, R2, 0x1, RZ ; /* 0x0 */
+ /* 0x000fc40000000000 */
+\t//## File "k.py", line 6
+ /*0030*/ @P0 BRA `(.L_x_1) ; /* 0x0 */
+ /* 0x000fcc0000000000 */
+"""
+
+
+def test_what_writes_registers_that_an_access_holds_waits_for_it():
+    holding = WRITES.replace("0x000fc20000000000", "0x0003c20000000000")  # barrier 1 is open until they are read
+    waiting = holding.replace("0x000fc40000000000", "0x002fc40000000000")  # and waited for
+    assert [read_code(text, 16)[7].alone for text in (WRITES, holding)] == [9, 9]
+    assert read_code(waiting, 0)[7].alone == 9
+    assert read_code(waiting, 16)[7].alone == 9 + 16 - 1  # the write's own cycle counts
+
+
+def test_the_benchmark_from_which_the_hold_is_known_takes_what_the_fit_says():
+    benchmark = BENCHMARKS["access"]
+    launch = Launch.of(benchmark.kernel, 1, 32, benchmark.arguments(8), 1, 0, False)
+    line = next(number for number, price in ask_for_prices(launch)(0).items() if price.copies == 4)
+    for hold in (14, 16, 20):
+        assert ask_for_prices(launch)(hold)[line].alone * 4 == ACCESS_LOOP + hold
+
+
 def test_integers_take_their_pipe_every_other_cycle_and_products_another_pipe():
     def slots(*instructions):
         rows = [f" /*00{n}0*/ {text} ; /* 0x0 */\n /* 0x000fc20000000000 */" for n, text in enumerate(instructions)]
@@ -86,4 +117,4 @@ def test_a_kernel_that_does_not_compile_has_no_prices():
     def wrong(out, turns):
         out.nothing()
 
-    assert ask_for_prices(Launch.of(wrong, 1, 32, (np.zeros(1, np.int32), 64), 1, 0, False))() == {}
+    assert ask_for_prices(Launch.of(wrong, 1, 32, (np.zeros(1, np.int32), 64), 1, 0, False))(0) == {}

@@ -69,6 +69,15 @@ def test_small_data_that_fit_come_from_the_cache_and_cold_or_large_ones_do_not()
     assert warm.duration < cold.duration == small.duration
 
 
+def test_what_many_sms_ask_for_takes_twice_its_room_in_the_cache():
+    args = ring_args(8)
+    tight, large = (KNOWN.changed(l2_size=size) for size in (1.5 * args[0].array.nbytes, 1 << 30))
+    one, one_in_large = (predict(kernels.ring, 1, 64, args, constants=found).duration for found in (tight, large))
+    all, all_in_large = (predict(kernels.ring, 4, 64, args, constants=found).duration for found in (tight, large))
+    assert one == one_in_large
+    assert all > all_in_large
+
+
 def test_along_has_to_be_an_int_argument():
     with pytest.raises(ValueError, match="turns"):
         predict(kernels.ring, 1, 64, ring_args(4), along="length", constants=KNOWN)

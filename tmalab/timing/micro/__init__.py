@@ -8,10 +8,11 @@ known constants can measure itself, which is how the fit is tested.
 from tmalab.timing.micro.benchmark import Benchmark
 from tmalab.timing.micro.copies import COPIES
 from tmalab.timing.micro.launches import LAUNCHES
+from tmalab.timing.micro.rings import RINGS
 from tmalab.timing.micro.tensor import TENSOR
 from tmalab.timing.micro.threads import THREADS
 from tmalab.timing.micro.words import WORDS
 
-BENCHMARKS: dict[str, Benchmark] = {made.name: made for made in (*THREADS, *LAUNCHES, *WORDS, *COPIES, *TENSOR)}
+BENCHMARKS: dict[str, Benchmark] = {made.name: made for made in (*THREADS, *LAUNCHES, *WORDS, *COPIES, *RINGS, *TENSOR)}
 
 __all__ = ["BENCHMARKS", "Benchmark"]

@@ -1,4 +1,4 @@
-"""Micro-benchmarks of the copy engine: what issuing costs, how late bytes are, how many come in a while."""
+"""Micro-benchmarks of the copy engine: what issuing costs, how late bytes are."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from numba import cuda
 
 from tmalab import Swizzle, TensorMap, device, kernel, ptx
 from tmalab.launch import Kernel
-from tmalab.timing.micro.benchmark import EVENT, Benchmark
+from tmalab.timing.micro.benchmark import Benchmark
 
 COLUMNS = 64  # 16-bit numbers in a row of 128 bytes
 SMALL_ROWS, AT_ONCE = 8, 8  # copies of 1 KiB that are issued in a row
-RING_ROWS, RING_STAGES = 128, 12  # tiles of 16 KiB, 192 KiB of them in flight
-WIDE = 12  # CTAs in a row of those that have tiles in common
+RING_ROWS = 128  # tiles of 16 KiB
 LATENCY_ROWS = (8, 16, 32, 64, 128, 256)  # 1 to 32 KiB
 
 
@@ -97,112 +96,6 @@ def multicasts(out, turns, start, tensor_map):
     ptx.barrier_cluster_wait()
 
 
-@cache
-def ring(tile_rows: int = RING_ROWS, stages: int = RING_STAGES) -> Kernel:
-    """Loads of rows of 128 bytes, so many in flight as there are stages; after `limit` rows it begins anew."""
-    bytes = tile_rows * COLUMNS * 2
-
-    @kernel
-    def loads(out, turns, start, tensor_map, limit, wide):
-        """Each CTA loads tiles of its own where `wide` is 0. Otherwise the CTAs lie in rows of so many, as those of a
-        product do: by turns a CTA loads a tile that is common to its row, and one that is common to its column.
-        """
-        tiles = cuda.shared.array((stages, tile_rows, COLUMNS), np.uint16, alignment=1024)
-        bar = ptx.mbarrier_array(stages)
-        rows = cuda.gridDim.x * tile_rows
-        first = start + cuda.blockIdx.x * tile_rows
-        second = first
-        if wide > 0:
-            first = start + cuda.blockIdx.x // wide * tile_rows
-            second = start + (wide + cuda.blockIdx.x % wide) * tile_rows
-        if cuda.threadIdx.x == 0:
-            for stage in range(stages):
-                ptx.mbarrier_init(bar[stage], 1)
-            ptx.fence_mbarrier_init()
-            row = first
-            next_row = second + rows
-            begin = ptx.clock64()
-            for stage in range(stages):
-                ptx.mbarrier_arrive_expect_tx(bar[stage], bytes)
-                ptx.cp_async_bulk_tensor_2d(tiles[stage], tensor_map, 0, row, bar[stage])
-                after = row + 2 * rows
-                if after >= limit:
-                    after -= limit
-                row = next_row
-                next_row = after
-            stage = 0
-            parity = 0
-            for _ in range(turns):
-                ptx.mbarrier_wait_parity(bar[stage], parity)
-                ptx.mbarrier_arrive_expect_tx(bar[stage], bytes)
-                ptx.cp_async_bulk_tensor_2d(tiles[stage], tensor_map, 0, row, bar[stage])
-                after = row + 2 * rows
-                if after >= limit:
-                    after -= limit
-                row = next_row
-                next_row = after
-                stage += 1
-                if stage == stages:
-                    stage = 0
-                    parity ^= 1
-            for _ in range(stages):
-                ptx.mbarrier_wait_parity(bar[stage], parity)
-                stage += 1
-                if stage == stages:
-                    stage = 0
-                    parity ^= 1
-            if cuda.blockIdx.x == 0:
-                out[0] = ptx.clock64() - begin
-
-    return loads
-
-
-@kernel
-def multicast_ring(out, turns, start, tensor_map, limit):
-    """Tiles of 16 KiB for two CTAs, each of which loads half of every one for both; 12 of them are in flight."""
-    tiles = cuda.shared.array((RING_STAGES, RING_ROWS, COLUMNS), np.uint16, alignment=1024)
-    full = ptx.mbarrier_array(RING_STAGES)
-    empty = ptx.mbarrier_array(RING_STAGES)
-    tid = cuda.threadIdx.x
-    rank = ptx.cluster_ctarank()
-    if tid == 0:
-        for stage in range(RING_STAGES):
-            ptx.mbarrier_init(full[stage], 1)
-            ptx.mbarrier_init(empty[stage], 2)
-        ptx.fence_mbarrier_init()
-    ptx.barrier_cluster_arrive()
-    ptx.barrier_cluster_wait()
-    half = RING_ROWS // 2
-    rows = cuda.gridDim.x * half
-    first = start + cuda.blockIdx.x * half
-    stage = 0
-    parity = 0
-    if tid == 0:
-        row = first
-        for _ in range(turns):
-            ptx.mbarrier_wait_parity(empty[stage], parity ^ 1)
-            ptx.mbarrier_arrive_expect_tx(full[stage], RING_ROWS * COLUMNS * 2)
-            ptx.cp_async_bulk_tensor_2d_multicast(tiles[stage, rank * half :], tensor_map, 0, row, full[stage], 3)
-            row += rows
-            if row >= limit:
-                row = first
-            stage += 1
-            if stage == RING_STAGES:
-                stage = 0
-                parity ^= 1
-    elif tid == 32:
-        for _ in range(turns):
-            ptx.mbarrier_wait_parity(full[stage], parity)
-            ptx.mbarrier_arrive_cluster(empty[stage], 0)
-            ptx.mbarrier_arrive_cluster(empty[stage], 1)
-            stage += 1
-            if stage == RING_STAGES:
-                stage = 0
-                parity ^= 1
-    ptx.barrier_cluster_arrive()
-    ptx.barrier_cluster_wait()
-
-
 @kernel
 def store_issues(out, turns, start, tensor_map):
     """Stores of 1 KiB, issued one after the other."""
@@ -245,79 +138,7 @@ def store_latency(rows: int, reads: bool) -> Kernel:
     return stores
 
 
-@kernel
-def store_ring(out, turns, start, tensor_map, limit):
-    """Stores of 16 KiB, four of them in flight, each CTA to tiles of its own; after `limit` rows it begins anew."""
-    tile = cuda.shared.array((RING_ROWS, COLUMNS), np.uint16, alignment=1024)
-    bar = ptx.mbarrier_array(1)
-    if cuda.threadIdx.x == 0:
-        rows = cuda.gridDim.x * RING_ROWS
-        first = start + cuda.blockIdx.x * RING_ROWS
-        fill(tile, tensor_map, first, RING_ROWS * COLUMNS * 2, bar[0])
-        row = first
-        begin = ptx.clock64()
-        for _ in range(turns):
-            ptx.cp_async_bulk_tensor_2d_store(tensor_map, 0, row, tile)
-            ptx.cp_async_bulk_commit_group()
-            ptx.cp_async_bulk_wait_group_read(3)
-            row += rows
-            if row >= limit:
-                row = first
-        ptx.cp_async_bulk_wait_group(0)
-        if cuda.blockIdx.x == 0:
-            out[0] = ptx.clock64() - begin
-
-
-@kernel
-def copy_ring(out, turns, start, source, target, limit):
-    """Loads of 16 KiB, 12 of them in flight, and beside them stores of as much, four of them in flight."""
-    tiles = cuda.shared.array((RING_STAGES, RING_ROWS, COLUMNS), np.uint16, alignment=1024)
-    stored = cuda.shared.array((RING_ROWS, COLUMNS), np.uint16, alignment=1024)
-    bar = ptx.mbarrier_array(RING_STAGES)
-    once = ptx.mbarrier_array(1)
-    if cuda.threadIdx.x == 0:
-        rows = cuda.gridDim.x * RING_ROWS
-        first = start + cuda.blockIdx.x * RING_ROWS
-        fill(stored, source, first, RING_ROWS * COLUMNS * 2, once[0])
-        for stage in range(RING_STAGES):
-            ptx.mbarrier_init(bar[stage], 1)
-        ptx.fence_mbarrier_init()
-        row = first
-        begin = ptx.clock64()
-        for stage in range(RING_STAGES):
-            ptx.mbarrier_arrive_expect_tx(bar[stage], RING_ROWS * COLUMNS * 2)
-            ptx.cp_async_bulk_tensor_2d(tiles[stage], source, 0, row, bar[stage])
-            row += rows
-            if row >= limit:
-                row = first
-        stage = 0
-        parity = 0
-        for _ in range(turns):
-            ptx.mbarrier_wait_parity(bar[stage], parity)
-            ptx.cp_async_bulk_tensor_2d_store(target, 0, row, stored)
-            ptx.cp_async_bulk_commit_group()
-            ptx.mbarrier_arrive_expect_tx(bar[stage], RING_ROWS * COLUMNS * 2)
-            ptx.cp_async_bulk_tensor_2d(tiles[stage], source, 0, row, bar[stage])
-            ptx.cp_async_bulk_wait_group_read(3)
-            row += rows
-            if row >= limit:
-                row = first
-            stage += 1
-            if stage == RING_STAGES:
-                stage = 0
-                parity ^= 1
-        for _ in range(RING_STAGES):
-            ptx.mbarrier_wait_parity(bar[stage], parity)
-            stage += 1
-            if stage == RING_STAGES:
-                stage = 0
-                parity ^= 1
-        ptx.cp_async_bulk_wait_group(0)
-        if cuda.blockIdx.x == 0:
-            out[0] = ptx.clock64() - begin
-
-
-def _tensor(rows: int):
+def tensor_of(rows: int):
     """How to make a tensor of rows of 128 bytes, with a map whose box has so many of them."""
 
     def make(memory: int) -> tuple[TensorMap]:
@@ -327,64 +148,23 @@ def _tensor(rows: int):
     return make
 
 
-def _tiles_of(rows: int):
-    """A tensor with its map, and how many rows it has."""
-    return lambda memory: (*_tensor(rows)(memory), memory // (COLUMNS * 2))
-
-
-_tiles = _tiles_of(RING_ROWS)
-
-
-def _ring_of(rows: int, wide: int = 0):
-    """The data of a ring of tiles of so many rows."""
-
-    def make(memory: int) -> tuple[TensorMap, int, int]:
-        return *_tensor(rows)(memory), memory // (COLUMNS * 2), wide
-
-    return make
-
-
-def _both_tiles(memory: int) -> tuple[TensorMap, TensorMap, int]:
-    return *_tensor(RING_ROWS)(memory // 2), *_tiles(memory // 2)
-
-
 _SIZES = [(rows, f"{rows * COLUMNS * 2 // 1024}k") for rows in LATENCY_ROWS]
 
 COPIES = (
-    Benchmark("load_issue", issues, 32, data=_tensor(SMALL_ROWS)),
+    Benchmark("load_issue", issues, 32, data=tensor_of(SMALL_ROWS)),
     *(
-        Benchmark(f"load_l2_{size}", load_latency(rows), 64, data=_tensor(rows), memory=1 << 22)
+        Benchmark(f"load_l2_{size}", load_latency(rows), 64, data=tensor_of(rows), memory=1 << 22)
         for rows, size in _SIZES
     ),
     *(
-        Benchmark(f"load_device_{size}", load_latency(rows), 64, data=_tensor(rows), memory=1 << 22, cold=True)
+        Benchmark(f"load_device_{size}", load_latency(rows), 64, data=tensor_of(rows), memory=1 << 22, cold=True)
         for rows, size in _SIZES
     ),
-    Benchmark("multicast", multicasts, 64, cluster=2, grid=2, data=_tensor(RING_ROWS), memory=1 << 22),
-    Benchmark("load_ring", ring(), 512, data=_ring_of(RING_ROWS), memory=1 << 24),
-    Benchmark("load_ring_l2", ring(), 256, EVENT, grid=0, data=_ring_of(RING_ROWS), memory=1 << 24),
-    Benchmark("load_ring_common", ring(), 256, EVENT, grid=0, data=_ring_of(RING_ROWS, WIDE), memory=1 << 24),
-    Benchmark("load_ring_device", ring(), 400, EVENT, grid=0, data=_ring_of(RING_ROWS), memory=1 << 31),
+    Benchmark("multicast", multicasts, 64, cluster=2, grid=2, data=tensor_of(RING_ROWS), memory=1 << 22),
+    Benchmark("store_issue", store_issues, 32, data=tensor_of(SMALL_ROWS)),
     *(
-        Benchmark(
-            f"load_one_{size}_{where}", ring(rows, 1), turns, EVENT, grid=0, data=_ring_of(rows, wide), memory=memory
-        )
-        for rows, size in (_SIZES[0], _SIZES[3])
-        for where, wide, turns, memory in (
-            ("l2", 0, 256, 1 << 24),
-            ("common", WIDE, 256, 1 << 24),
-            ("device", 0, (1 << 14) // rows, 1 << 29),
-        )
-    ),
-    Benchmark("multicast_ring", multicast_ring, 256, EVENT, 64, 2, 0, data=_tiles_of(RING_ROWS // 2), memory=1 << 24),
-    Benchmark("store_issue", store_issues, 32, data=_tensor(SMALL_ROWS)),
-    *(
-        Benchmark(f"store_{what}_{size}", store_latency(rows, what == "read"), 64, data=_tensor(rows), memory=1 << 22)
+        Benchmark(f"store_{what}_{size}", store_latency(rows, what == "read"), 64, data=tensor_of(rows), memory=1 << 22)
         for what in ("read", "written")
         for rows, size in (_SIZES[0], _SIZES[4])
     ),
-    Benchmark("store_ring", store_ring, 512, data=_tiles, memory=1 << 24),
-    Benchmark("store_ring_l2", store_ring, 256, EVENT, grid=0, data=_tiles, memory=1 << 24),
-    Benchmark("copy_ring_l2", copy_ring, 256, EVENT, grid=0, data=_both_tiles, memory=1 << 24),
-    Benchmark("store_ring_device", store_ring, 400, EVENT, grid=0, data=_tiles, memory=1 << 31),
 )

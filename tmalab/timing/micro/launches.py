@@ -9,7 +9,6 @@ from tmalab import kernel
 from tmalab.timing.micro.benchmark import EVENT, WAVES, Benchmark
 
 SLEEPER_BYTES = 200 * 1024  # of shared memory: so that no two CTAs fit on an SM
-HOPS = 128  # some 3 us of reads that wait for each other: until all CTAs that fit on an SM have started
 
 
 @kernel
@@ -34,27 +33,8 @@ def sleepers(out, turns, start):
         out[0] = tile[0]
 
 
-@kernel
-def starters(out, turns, start):
-    """CTAs that all fit on their SMs, and live until the last of them has started."""
-    tile = cuda.shared.array(32, np.int32)
-    if cuda.threadIdx.x == 0:
-        tile[0] = start
-        at = start
-        for _ in range(HOPS):
-            at = tile[at]
-        if at == 1:
-            out[1] = 1
-    cuda.syncthreads()
-
-
 LAUNCHES = (
     Benchmark("launch", nothing, 0, EVENT),
-    Benchmark("launch_all", nothing, 0, EVENT, 1024, grid=0),
     Benchmark("cta_start", sleepers, 8, WAVES),
-    Benchmark("cta_start_32_warps", sleepers, 8, WAVES, block=1024),
     Benchmark("cta_launch", meetings, 8, WAVES, block=256),
-    Benchmark("start_1_warp", starters, 8, WAVES),
-    Benchmark("start_4_warps", starters, 8, WAVES, block=128),
-    Benchmark("start_16_warps", starters, 2, WAVES, block=512),
 )

@@ -262,7 +262,6 @@ THREADS = (
     Benchmark("sync", syncs, 256, block=128),
     Benchmark("cluster_sync", cluster_syncs, 256, block=128, cluster=2, grid=2),
     Benchmark("access", accesses, 1024),
-    Benchmark("access_warpgroup", accesses, 1024, block=128),
     Benchmark("access_many", accesses, 1024, block=1024),
     Benchmark("shared_chase", shared_chase, 1024),
     Benchmark("shared_conflicts", shared_conflicts, 256, block=1024),
