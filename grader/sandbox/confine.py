@@ -66,6 +66,16 @@ OUTSIDE_A_PID_NAMESPACE = {  # what reaches other processes of the same account,
     "move_pages": (279, 239),
     "process_madvise": (440, 440),
     "process_mrelease": (448, 448),
+    "truncate": (76, 45),  # of Landlock's since its third version only
+    "setxattr": (188, 5),
+    "lsetxattr": (189, 6),
+    "fsetxattr": (190, 7),
+}
+PRETENDED = {  # where no namespace has its own files: nothing happens, and nobody is told
+    "chmod": (90, 53),
+    "fchmod": (91, 52),
+    "fchmodat": (268, 53),
+    "fchmodat2": (452, 452),
 }
 SOCKET, CLONE, TGKILL, FCNTL = (41, 198), (56, 220), (234, 131), (72, 25)
 SETRLIMIT, PRLIMIT = (160, 164), (302, 261)
@@ -73,7 +83,8 @@ AF_UNIX, RLIMIT_CPU, SIGKILL = 1, 0, 9
 SENDS_SIGNALS = (8, 10, 15)  # F_SETOWN, F_SETSIG, F_SETOWN_EX: a descriptor that sends any signal to any process
 
 BPF_LOAD, BPF_EQUAL, BPF_ANY_BIT, BPF_RETURN = 0x20, 0x15, 0x45, 0x06
-ALLOW, KILL, REFUSE = 0x7FFF0000, 0x80000000, 0x00050000 | errno.EPERM
+ALLOW, KILL, ANSWER = 0x7FFF0000, 0x80000000, 0x00050000  # with the number of an error
+REFUSE = ANSWER | errno.EPERM
 ARGUMENTS = (16, 24, 32)  # offsets in seccomp_data; the lower halves, as both machines are little-endian
 
 
@@ -147,9 +158,9 @@ def _filter(architecture: int, column: int, namespaced: bool, process: int) -> b
     lines = [(BPF_LOAD, 0, 0, 4), (BPF_EQUAL, 1, 0, architecture), (BPF_RETURN, 0, 0, KILL), (BPF_LOAD, 0, 0, 0)]
     if column == 0:
         lines += [(0x35, 0, 1, 0x40000000), (BPF_RETURN, 0, 0, KILL)]  # x32's second set of numbers
-    for name, numbers in (REFUSED if namespaced else REFUSED | OUTSIDE_A_PID_NAMESPACE).items():
-        answer = 0x00050000 | errno.ENOSYS if name == "clone3" else REFUSE
-        lines += [(BPF_EQUAL, 0, 1, numbers[column]), (BPF_RETURN, 0, 0, answer)]
+    answers = {"clone3": ANSWER | errno.ENOSYS} | dict.fromkeys(PRETENDED, ANSWER)
+    for name, numbers in (REFUSED if namespaced else REFUSED | OUTSIDE_A_PID_NAMESPACE | PRETENDED).items():
+        lines += [(BPF_EQUAL, 0, 1, numbers[column]), (BPF_RETURN, 0, 0, answers.get(name, REFUSE))]
     new_namespaces = CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC
     lines += _one_call(SOCKET[column], (0, BPF_EQUAL, AF_UNIX, True))  # only to processes of this computer
     lines += _one_call(CLONE[column], (0, BPF_ANY_BIT, new_namespaces, False))

@@ -14,6 +14,7 @@ import select
 import signal
 import socket
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -58,6 +59,7 @@ class Sandbox:
         self.limits, self.used = limits, Used()
         self.allowance: Allowance | None = None  # of the submission that is graded
         self._process: subprocess.Popen | None = None
+        self._folder: tempfile.TemporaryDirectory | None = None  # that tasks may write to, if not in a namespace
         self._open: Connection | None = None
         self.about: dict[str, Any] = {}  # what the level's first task told of itself
         self.level = self._find(level, gpu)
@@ -153,6 +155,7 @@ class Sandbox:
     def _start(self, level: Level) -> None:
         self._kill()
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._folder = None if level.namespaced else tempfile.TemporaryDirectory(prefix="tmalab-")
         command = [*level.wrapper, *python_command("grader.sandbox.warm", str(theirs.fileno()), str(level.namespaced))]
         with theirs:
             self._process = subprocess.Popen(
@@ -161,7 +164,7 @@ class Sandbox:
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
                 pass_fds=[theirs.fileno()],
-                env=environment(),
+                env=environment(folder=self._folder.name if self._folder else ""),
                 cwd="/",
                 process_group=0,
             )
@@ -190,6 +193,8 @@ class Sandbox:
         with contextlib.suppress(OSError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
+        if self._folder:
+            self._folder.cleanup()
 
     def _ended(self, connection: Connection) -> dict[str, Any]:
         """How a task ended; what it used is added up."""

@@ -1,8 +1,8 @@
 """The levels of isolation, best first, and the commands that start a sandbox's warm process at each.
 
 `bubblewrap`   its own view of files (this Python and the course's code, all read-only), processes, network and users
-`limits`       a plain process: limits of time, memory and output, no network where Linux filters system calls, but the
-               files of the account that grades can be read; Linux
+`limits`       a plain process: limits of time, memory and output, no network where Linux filters system calls, no files
+               but those of `bubblewrap` where it has Landlock; Linux
 `process`      a plain process, started for each task and ended when its time is up; anywhere
 
 Which one works is found out by starting it, and is written in every report.
@@ -22,6 +22,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader.sandbox import landlock
 from grader.texts import text
 from tmalab.bootstrap import ROOT
 from tmalab.texts import LANGUAGE, language
@@ -48,11 +49,13 @@ class Level:
     root: bool = False  # whether it is the system's administrator outside
     fresh: bool = False  # whether each task is a process that starts from nothing
     gpu: bool = False  # whether it is for kernels that run on a GPU
+    open: bool = False  # whether the account's files can be reached from inside
 
     @property
     def statement(self) -> str:
         """One sentence on what it holds back, for reports."""
-        return text(f"sandbox.{self.name}") + (" " + text("sandbox.as-root") if self.root else "")
+        said = text("sandbox.limits-open") if self.open else text(f"sandbox.{self.name}")
+        return said + (" " + text("sandbox.as-root") if self.root else "")
 
 
 def levels(gpu: bool = False) -> Iterator[Level]:
@@ -74,7 +77,7 @@ def levels(gpu: bool = False) -> Iterator[Level]:
     if bubblewrap:
         yield Level("bubblewrap", (bubblewrap, "--unshare-user", *walls, "--"), namespaced=True, root=root, **how)
     if sys.platform.startswith("linux") and not gpu:
-        yield Level("limits", (), namespaced=False, root=root)
+        yield Level("limits", (), namespaced=False, root=root, open=not landlock.version())
     yield Level("process", (), namespaced=False, root=root, fresh=True, gpu=gpu)
 
 
@@ -85,11 +88,14 @@ def python_command(module: str, *arguments: str) -> list[str]:
     return [sys.executable, "-I", "-X", "faulthandler=0", "-c", code]
 
 
-def environment(gpu: bool = False) -> dict[str, str]:
-    """A task's environment: nothing of the grader's own, but where CUDA is and which GPU to use, for kernels there."""
+def environment(gpu: bool = False, folder: str = "") -> dict[str, str]:
+    """A task's environment: nothing of the grader's own, but where CUDA is and which GPU to use, for kernels there.
+
+    folder   where it may write, if not in the place for that in a namespace
+    """
     names: tuple[str, ...] = () if os.name == "posix" else ("SYSTEMROOT", "PATH", "TEMP", "TMP")
     names += CUDA if gpu else ()
-    own = dict.fromkeys(("HOME", "TMPDIR", "MPLCONFIGDIR"), scratch()) if os.name == "posix" else {}
+    own = dict.fromkeys(("HOME", "TMPDIR", "MPLCONFIGDIR"), folder or scratch()) if os.name == "posix" else {}
     kept = {name: os.environ[name] for name in names if name in os.environ}
     return QUIET | own | kept | {LANGUAGE: language()}
 
@@ -118,13 +124,28 @@ def _walls(devices: Sequence[str] = ()) -> list[str]:
         walls += ["--perms", "0755", "--dir", str(parent)]
     for place in shown:
         walls += ["--ro-bind", str(place), str(place)]
-    secret = [ROOT / name for name in SECRET if (ROOT / name).is_dir()]
-    for folder in (folder for folder in secret if any(folder.is_relative_to(path) for path in [*shown, Path("/usr")])):
-        walls += ["--tmpfs", str(folder), "--remount-ro", str(folder)]
-    for file in sorted((ROOT / RECORDINGS).glob("*.npz")):  # lessons import the modules beside them
-        walls += ["--ro-bind", "/dev/null", str(file)]
+    for hidden in _hidden([*shown, Path("/usr")]):
+        cover = ["--tmpfs", str(hidden), "--remount-ro"] if hidden.is_dir() else ["--ro-bind", "/dev/null"]
+        walls += [*cover, str(hidden)]
     walls += ["--proc", "/proc", "--dev", "/dev", *devices, "--perms", "1777", "--tmpfs", scratch()]
     return [*walls, "--remount-ro", "/dev", "--remount-ro", "/"]
+
+
+def files_in_reach(writable: Path) -> int:
+    """The same for a process without bubblewrap: a ruleset of Landlock, and a folder that may be written to."""
+    places = [*_shown(), *(Path(path).resolve() for path in SYSTEM if os.path.exists(path))]
+    hidden = _hidden(places)
+    readable = [path for place in places for path in landlock.without(place, set(hidden))]
+    listed = {parent for path in hidden for parent in path.parents if any(map(parent.is_relative_to, places))}
+    devices = [Path("/dev") / name for name in ("null", "zero", "full", "random", "urandom")]
+    return landlock.ruleset(readable, listed, [writable, *devices])
+
+
+def _hidden(places: Sequence[Path]) -> list[Path]:
+    """What lies in these places and must not be read: answers, and recordings, without the modules beside them."""
+    secret = [ROOT / name for name in SECRET if (ROOT / name).is_dir()]
+    recordings = sorted((ROOT / RECORDINGS).glob("*.npz"))
+    return [path for path in (*secret, *recordings) if any(map(path.is_relative_to, places))]
 
 
 def _shown() -> list[Path]:

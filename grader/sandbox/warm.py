@@ -19,9 +19,11 @@ import struct
 import sys
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
-from grader.sandbox import confine, endings
+from grader.sandbox import confine, endings, landlock
 from grader.sandbox.endings import reason_of
+from grader.sandbox.level import files_in_reach
 from grader.sandbox.limits import Limits
 from grader.sandbox.processes import (
     all_processes,
@@ -86,6 +88,7 @@ def main(control_number: int, namespaced: bool) -> None:
 
     tasks.warm_up()
     crowd = 0 if namespaced else threads_of_this_user()
+    walls = None if namespaced else _walls()
     control.send(json.dumps({"ready": True}).encode())
     while True:
         message, handles, _, _ = socket.recv_fds(control, 1 << 16, 1)
@@ -95,14 +98,21 @@ def main(control_number: int, namespaced: bool) -> None:
         if type(given) is str or not handles:  # the task that it meant is over already
             continue
         limits = Limits(**given)
-        control.send(json.dumps(_serve(control, handles[0], limits, namespaced, crowd)).encode())
+        control.send(json.dumps(_serve(control, handles[0], limits, namespaced, crowd, walls)).encode())
 
 
-def _serve(control: socket.socket, connection: int, limits: Limits, namespaced: bool, crowd: int) -> dict:
+def _walls() -> int | None:
+    """What tasks without namespaces are held to: a ruleset of Landlock; None where this kernel has none."""
+    return files_in_reach(Path(os.environ["HOME"])) if landlock.version() else None
+
+
+def _serve(
+    control: socket.socket, connection: int, limits: Limits, namespaced: bool, crowd: int, walls: int | None
+) -> dict:
     """Run one task to its end."""
     clock = _Clock(time.monotonic())
     try:
-        task = _start(connection, limits, namespaced, crowd)
+        task = _start(connection, limits, namespaced, crowd, walls)
     except OSError:  # no further process, or no memory for one
         task = None
     finally:
@@ -114,6 +124,7 @@ def _serve(control: socket.socket, connection: int, limits: Limits, namespaced: 
     _, status, usage = os.wait4(task.keeper, 0)
     if not namespaced:
         _reap()
+        _empty(Path(os.environ["HOME"]))
     code = os.waitstatus_to_exitcode(status)
     cpu, memory = usage.ru_utime + usage.ru_stime, usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     return {
@@ -134,7 +145,16 @@ def _untold(code: int) -> int:
     return code if code <= SIGNAL else SIGNAL - code
 
 
-def _start(connection: int, limits: Limits, namespaced: bool, crowd: int) -> Task | None:
+def _empty(folder: Path) -> None:
+    """Remove what a task has left in its folder. What it can't look into is empty, as a task changes no modes."""
+    for place, folders, files in os.walk(folder, topdown=False):
+        for name in (*folders, *files):
+            path = os.path.join(place, name)
+            with contextlib.suppress(OSError):
+                os.rmdir(path) if name in folders and not os.path.islink(path) else os.unlink(path)
+
+
+def _start(connection: int, limits: Limits, namespaced: bool, crowd: int, walls: int | None) -> Task | None:
     """Fork a task. In a sandbox with namespaces a keeper stays between: its child is process 1 of a new one.
 
     None where it could not be made ready: nothing of a learner's has run then.
@@ -158,7 +178,7 @@ def _start(connection: int, limits: Limits, namespaced: bool, crowd: int) -> Tas
                     os._exit(_told(os.waitstatus_to_exitcode(os.waitpid(begun, 0)[1])))
             else:
                 os.write(writing, PID.pack(os.getpid()))
-            _become_task(connection, writing, limits, namespaced, crowd)
+            _become_task(connection, writing, limits, namespaced, crowd, walls)
             status = 0
         os._exit(status)
     os.close(writing)
@@ -183,19 +203,23 @@ def _first_of(told: bytes) -> int | None:
     return PID.unpack_from(told, len(READY) if told.startswith(READY) else 0)[0]
 
 
-def _become_task(connection: int, writing: int, limits: Limits, namespaced: bool, crowd: int) -> None:
+def _become_task(
+    connection: int, writing: int, limits: Limits, namespaced: bool, crowd: int, walls: int | None
+) -> None:
     """Give up everything but the connection, say that this is done, then do what the connection asks for."""
     os.setpgid(0, 0)
     nowhere = os.open(os.devnull, os.O_RDWR)
     for standard in range(3):
         os.dup2(nowhere, standard)
+    if walls is not None:
+        landlock.enter(walls)
     keep = [fcntl.fcntl(number, fcntl.F_DUPFD, SAYS_READY + 1) for number in (connection, writing)]
     for number, kept in zip((CONNECTION, SAYS_READY), keep, strict=True):
         os.dup2(kept, number)
     os.closerange(SAYS_READY + 1, 4096)
     if namespaced:
         confine.own_scratch(os.environ["HOME"], limits.scratch)
-        os.chdir(os.environ["HOME"])
+    os.chdir(os.environ["HOME"])
     Limits(**{**vars(limits), "processes": limits.processes + crowd}).applied()
     if sys.platform.startswith("linux"):
         confine.no_privileges()

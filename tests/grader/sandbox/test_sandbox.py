@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from grader.limits import Failed
-from grader.sandbox import host
+from grader.sandbox import host, landlock
 from grader.sandbox.host import NoSandbox, Sandbox
 from grader.sandbox.level import NOBODY, levels
 from grader.sandbox.limits import MIB, Limits
@@ -194,3 +194,58 @@ def test_an_ordinary_user_has_the_same_walls():
     done = run(python, code)
     assert done.stdout.startswith("bubblewrap"), done.stderr
     assert "'network': False" in done.stdout
+
+
+REACHES = """
+import contextlib, os, pathlib, tmalab
+import numpy as np
+home = pathlib.Path(tmalab.__file__).parents[1]
+answer = []
+def tried(action):
+    try:
+        action()
+    except OSError:
+        return
+    answer.append(action.__name__)
+def reads_the_answers():
+    (home / 'grader/exercises/copy_2d.py').read_text()
+def reads_the_recordings():
+    np.load(home / 'tmalab/recorded/lesson-1.npz')
+def reads_the_account():
+    pathlib.Path(ACCOUNTS).read_bytes()
+def changes_the_checks():
+    (home / 'grader/checking.py').open('r+')
+def adds_to_the_packages():
+    (home / 'grader/zz.py').touch()
+def writes_outside():
+    pathlib.Path(ACCOUNTS + '.new').touch()
+def cuts():
+    os.truncate(ACCOUNTS, 0)
+def removes():
+    os.remove(ACCOUNTS)
+for action in (reads_the_answers, reads_the_recordings, reads_the_account, changes_the_checks, adds_to_the_packages,
+               writes_outside, cuts, removes):
+    tried(action)
+with contextlib.suppress(OSError):
+    os.chmod(ACCOUNTS, 0)
+pathlib.Path('own').mkdir()
+pathlib.Path('own/note').write_text('for the next')
+os.mkdir('closed', 0)
+os.symlink(ACCOUNTS, 'link')
+answer.append(pathlib.Path('own/note').read_text())
+"""
+
+
+def test_an_answer_reaches_no_files_but_pythons_and_its_own_and_leaves_none(sandbox, tmp_path):
+    (tmp_path / "submissions").write_text("of others", "utf-8")
+    reaches = f"ACCOUNTS = {str(tmp_path / 'submissions')!r}\n{REACHES}"
+    assert answer(sandbox, reaches) == [["plain", "for the next"]]
+    assert answer(sandbox, "import os\nanswer = os.listdir()") == []
+    assert (tmp_path / "submissions").read_text("utf-8") == "of others"
+    assert [(path.name, path.stat().st_mode & 0o777 > 0) for path in tmp_path.iterdir()] == [("submissions", True)]
+
+
+def test_where_linux_has_no_landlock_the_level_says_that_files_are_in_reach(monkeypatch):
+    monkeypatch.setattr(landlock, "version", lambda: 0)
+    (level,) = (level for level in levels() if level.name == "limits")
+    assert "could be read and changed" in level.statement
