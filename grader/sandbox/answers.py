@@ -139,17 +139,19 @@ def _fresh_scope() -> dict[str, object]:
 
 
 def read(name: str, source: str) -> Cell | None:
-    """A cell as Python: commands of IPython's taken out, code behind its timers kept. None for what is no Python."""
+    """A cell as Python, or as IPython makes Python of it: commands taken out, code behind its timers kept, prompts and
+    the indentation of a whole cell gone. None for what is neither."""
     plain = "\n".join(TIMERS.sub(r"\1\2", line) for line in source.splitlines()) + "\n"
-    if re.search(r"(?m)^\s*(?:[%!?]|.*[?]\s*$)|= *[%!]", plain):
-        with contextlib.suppress(Exception):
-            from IPython.core.inputtransformer2 import TransformerManager
+    for made in (str, _by_ipython):
+        with contextlib.suppress(Exception):  # SyntaxError, RecursionError, MemoryError
+            return Cell.of(name, made(plain))
+    return None
 
-            plain = TransformerManager().transform_cell(plain)
-    try:
-        return Cell.of(name, plain)
-    except Exception:  # SyntaxError, RecursionError, MemoryError: a cell that can't run here or in a notebook
-        return None
+
+def _by_ipython(source: str) -> str:
+    from IPython.core.inputtransformer2 import TransformerManager
+
+    return TransformerManager().transform_cell(source)
 
 
 def _execute(cell: Cell, scope: dict[str, object]) -> None:

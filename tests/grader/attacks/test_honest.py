@@ -34,6 +34,11 @@ ODD = {
         ("%matplotlib inline\n" + SETUP, "!ls\n%pip list", "%%time\n" + COUNTS, "counts?", CHECK_COUNTS),
         COUNT,
     ),
+    "a cell that is indented as a whole": ((SETUP, f"    {COUNTS}\n    counts", CHECK_COUNTS), COUNT),
+    "a cell that is pasted with prompts": (
+        (SETUP, f">>> {COUNTS}\n>>> for _ in counts:\n...     pass", CHECK_COUNTS),
+        COUNT,
+    ),
     "a top-level await": (
         (SETUP, "import asyncio\nawait asyncio.sleep(0)\n" + COUNTS, CHECK_COUNTS),
         COUNT,
