@@ -57,7 +57,7 @@ SLOW = {  # run with `--all` in a copy of the checkout: seconds to minutes each;
     "grader translate zh --check": "",
     "python3 -m tests --all": "tests/test_house_conftest.py -k skipped",
     "python3 -m tests --durations=30": "tests/test_house_conftest.py -k skipped",
-    'python3 -m tests tests/notebooks tests/grader/test_answers.py -m "" -k NAME': "--collect-only",
+    'python3 -m tests tests/notebooks tests/grader/test_answers.py tests/grader/test_aims.py -m "" -k NAME': "--collect-only",
     "python3 -m tests.mutants --hazards docs/hazards.md": "",
     "python3 -m tests.mutants --table docs/mutants.md": "--seeds 1 --right-seeds 1 --edit-seeds 0",
     "python3 -m tmalab.kernels.gemm_cluster": "",
