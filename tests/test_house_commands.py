@@ -41,6 +41,7 @@ QUICK = (  # run here, each in a moment
     "tmalab map FILE",
     "tmalab doctor",
 )
+LESSON = 'python3 -m tests tests/notebooks tests/grader/test_answers.py tests/grader/test_aims.py -m "" -k NAME'
 SLOW = {  # run with `--all` in a copy of the checkout: seconds to minutes each; with words that keep it short
     "grader bench": "--submissions 3 --stock 3",
     "grader bench --json": "--submissions 3 --stock 3",
@@ -57,7 +58,7 @@ SLOW = {  # run with `--all` in a copy of the checkout: seconds to minutes each;
     "grader translate zh --check": "",
     "python3 -m tests --all": "tests/test_house_conftest.py -k skipped",
     "python3 -m tests --durations=30": "tests/test_house_conftest.py -k skipped",
-    'python3 -m tests tests/notebooks tests/grader/test_answers.py tests/grader/test_aims.py -m "" -k NAME': "--collect-only",
+    LESSON: "--collect-only",
     "python3 -m tests.mutants --hazards docs/hazards.md": "",
     "python3 -m tests.mutants --table docs/mutants.md": "--seeds 1 --right-seeds 1 --edit-seeds 0",
     "python3 -m tmalab.kernels.gemm_cluster": "",

@@ -3,6 +3,10 @@
 A run that is killed, however, leaves whole lines and perhaps a torn one at the end, which is dropped. An entry counts
 for the same file, content, seed and versions only: what was changed since is graded again.
 
+A folder that is graded may hold what students handed in, a journal of their own making as well. So entries count only
+after a line that names the very file (its inode), which nobody can know who writes it elsewhere: a journal that was
+copied is read by `history`, and nothing in it is a grade.
+
 >>> import tempfile
 >>> with tempfile.TemporaryDirectory() as folder:
 ...     with Journal(Path(folder) / "journal.jsonl") as journal:
@@ -39,8 +43,10 @@ class Journal:
         self._file = open(self.path, "a+b")
         _lock(self._file, self.path)
         self._file.seek(0)
-        self.entries, whole = _read(self._file)
+        self.entries, whole, is_own = _read(self._file)
         self._file.truncate(whole)
+        if not is_own:
+            self._file.write(_own_line(self._file))
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -59,10 +65,11 @@ def add(path: Path, key: str, found: Any) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "a+b") as file:
         _wait_for(file)
-        end = file.seek(0, os.SEEK_END)
-        file.seek(max(end - 1, 0))
-        torn = file.read(1) not in (b"", b"\n")
-        file.write((b"\n" if torn else b"") + json.dumps({"key": key, "found": found}).encode() + b"\n")
+        file.seek(0)
+        _, whole, is_own = _read(file)
+        torn = file.seek(0, os.SEEK_END) > whole
+        first = (b"\n" if torn else b"") + (b"" if is_own else _own_line(file))
+        file.write(first + json.dumps({"key": key, "found": found}).encode() + b"\n")
         file.flush()
         os.fsync(file.fileno())
 
@@ -93,16 +100,25 @@ def entries_of(path: Path) -> dict[str, Any]:
         return {}
 
 
-def _read(file: Any) -> tuple[dict[str, Any], int]:
-    """Entries, and the bytes of whole lines. What no whole entry is, is left out."""
-    entries, whole = {}, 0
+def _own_line(file: Any) -> bytes:
+    return json.dumps({"journal": os.fstat(file.fileno()).st_ino}).encode() + b"\n"
+
+
+def _read(file: Any) -> tuple[dict[str, Any], int, bool]:
+    """Entries that count, the bytes of whole lines, and whether what is added now counts. What no whole entry is, is
+    left out."""
+    entries: dict[str, Any] = {}
+    whole, is_own, own = 0, False, _own_line(file)
     for line in file:
         if line.endswith(b"\n"):
             whole += len(line)
-            with contextlib.suppress(ValueError, TypeError, KeyError):
-                entry = json.loads(line)
-                entries[entry["key"]] = entry["found"]
-    return entries, whole
+            if line.startswith(b'{"journal":'):
+                is_own = line == own
+            elif is_own:
+                with contextlib.suppress(ValueError, TypeError, KeyError):
+                    entry = json.loads(line)
+                    entries[entry["key"]] = entry["found"]
+    return entries, whole, is_own
 
 
 def _lock(file: Any, path: Path) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from grader.classroom.grading import JOURNAL
-from grader.classroom.journal import InUse, Journal, add, history
+from grader.classroom.journal import InUse, Journal, add, entries_of, history
 from tests.grader.attacks.notebooks import CHECK_COUNTS, SETUP, notebook
 from tests.lessons import COURSE
 
@@ -52,7 +52,7 @@ def lines(folder: Path) -> list[bytes]:
 
 def noted(folder: Path) -> list[str]:
     """The keys in the journal."""
-    return [json.loads(line)["key"] for line in lines(folder)]
+    return [entry["key"] for entry in map(json.loads, lines(folder)) if "key" in entry]
 
 
 def killed(folder: Path, moments: int, draw: random.Random) -> int:
@@ -120,6 +120,22 @@ def test_a_torn_line_at_the_end_of_the_journal_is_dropped(tmp_path):
 def test_two_runs_do_not_write_to_one_journal(tmp_path):
     with Journal(tmp_path / "journal.jsonl"), pytest.raises(InUse, match="another run"):
         Journal(tmp_path / "journal.jsonl").__enter__()
+
+
+def test_entries_of_a_journal_that_was_written_elsewhere_are_history_and_no_grades(tmp_path):
+    students, own = tmp_path / "forged.jsonl", tmp_path / "journal.jsonl"
+    with Journal(students) as journal:
+        journal.note("a", "all points")
+    own.write_bytes(students.read_bytes())
+    with Journal(own) as journal:
+        assert journal.entries == {}
+        journal.note("b", "graded here")
+    own.write_bytes(own.read_bytes() + students.read_bytes())
+    assert entries_of(own) == {"b": "graded here"}
+    add(own, "c", "graded here")
+    with Journal(own) as journal:
+        assert journal.entries == {"b": "graded here", "c": "graded here"}
+    assert [key for key, _ in history(own)] == ["a", "b", "a", "c"]
 
 
 def test_entries_that_are_added_one_by_one_survive_a_torn_line(tmp_path):
