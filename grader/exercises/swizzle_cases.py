@@ -22,7 +22,6 @@ PUBLIC = (64, 8)  # the coordinates that the notebook uses
 CORNERS = ((0, 0), (64, 0), (0, 8), (96, 12), (-8, -4), (120, 15))  # recorded too: inside, over each edge
 SIDE = 32  # of the tile of fp32
 LINE = 128  # bytes
-BUFFER_LINES = 16  # of the buffer in which a tile begins at any line
 PUBLIC_LINE = 3
 
 
