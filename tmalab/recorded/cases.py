@@ -21,11 +21,12 @@ from random import Random
 from typing import Any, NamedTuple
 
 from tmalab.data_types import NOMINAL_ADDRESS, DataType, OobFill, Swizzle
+from tmalab.footprint import store_footprint
 from tmalab.recorded import copies
 from tmalab.recorded.barrier_cases import random_barrier_case
 from tmalab.recorded.bulk_cases import REDUCTIONS, bulk_reduction, random_bulk_copy, random_bulk_reduction
 from tmalab.recorded.case import Case
-from tmalab.recorded.copy_maps import any_mode, im2col, interleaved, small, tiled
+from tmalab.recorded.copy_maps import any_mode, im2col, interleaved, overlapping, small, tiled
 from tmalab.recorded.fault_cases import fault_cases, random_fault
 from tmalab.recorded.issued_case import fresh_issued, issued_cases
 from tmalab.recorded.lesson_cases import (
@@ -86,6 +87,22 @@ def multicast(draw: Random, number: int) -> Case:
 def store(draw: Random, number: int) -> Case:
     """A store through a map of any mode."""
     return copies.store(draw, f"store {number}", small(lambda: any_mode(draw, stores=True), 2048, 1 << 13))
+
+
+def overlapping_store(draw: Random, number: int) -> Case:
+    """A store of rows of which some share bytes: which of them is kept tells in which order they were written."""
+    while True:
+        tm = small(lambda: overlapping(draw), 2048, 1 << 13)
+        case = copies.store(draw, f"overlapping store {number}", tm)
+        if bytes_written_again(case):
+            return case
+
+
+def bytes_written_again(case: Case) -> int:
+    """How many bytes of global memory a store writes that it has written before."""
+    written = store_footprint(case.tensor_map, case.coordinates, case.shared_address)
+    rows = list(zip(written.global_starts.tolist(), written.global_stops.tolist()))
+    return sum(stop - start for start, stop in rows) - len({at for row in rows for at in range(*row)})
 
 
 def reduction(draw: Random, number: int) -> Case:
@@ -185,6 +202,7 @@ GROUPS = {
     "multicast": Group(lambda: drawn("multicast", multicast, 120), multicast),
     "issued": Group(issued_cases, fresh_issued),
     "stores": Group(stores, store),
+    "overlapping-stores": Group(lambda: drawn("overlapping store", overlapping_store, 110), overlapping_store),
     "reductions": Group(reductions, reduction),
     "bulk-copies": Group(lambda: in_clusters(bulk_copies()), in_a_cluster(random_bulk_copy)),
     "bulk-reductions": Group(lambda: in_clusters(bulk_reductions()), in_a_cluster(random_bulk_reduction)),

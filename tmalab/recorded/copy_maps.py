@@ -38,6 +38,20 @@ def tiled(
     return _legal(lambda: _tiled(draw, data_type, swizzle, rank, stepped, fill, Interleave.NONE))
 
 
+def overlapping(draw: Random) -> TensorMap:
+    """A tiled map of which one stride is shorter than what it steps over, so that rows share bytes."""
+
+    def shortened() -> TensorMap:
+        tm = tiled(draw, rank=draw.randint(2, 5))
+        strides = list(tm.global_strides)
+        which = draw.randrange(len(strides))
+        strides[which] = 16 * draw.randrange(-(-tm.global_dim[0] * tm.element_size // 16))
+        steps = tm.element_strides, Interleave.NONE, tm.swizzle, tm.l2_promotion, tm.oob_fill
+        return TensorMap(tm.data_type, NOMINAL_ADDRESS, tm.global_dim, strides, tm.box_dim, *steps)
+
+    return _legal(shortened)
+
+
 def interleaved(
     draw: Random, data_type: DataType | None = None, swizzle: int | None = None, rank: int | None = None
 ) -> TensorMap:
