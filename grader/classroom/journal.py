@@ -4,8 +4,8 @@ A run that is killed, however, leaves whole lines and perhaps a torn one at the 
 for the same file, content, seed and versions only: what was changed since is graded again.
 
 A folder that is graded may hold what students handed in, a journal of their own making as well. So entries count only
-after a line that names the very file (its inode), which nobody can know who writes it elsewhere: a journal that was
-copied is read by `history`, and nothing in it is a grade.
+after the last line that names a file, and if it names the very one that it is in (its inode), which nobody can know who
+writes it elsewhere: a journal that was copied is read by `history`, and nothing in it is a grade.
 
 >>> import tempfile
 >>> with tempfile.TemporaryDirectory() as folder:
@@ -114,6 +114,7 @@ def _read(file: Any) -> tuple[dict[str, Any], int, bool]:
             whole += len(line)
             if line.startswith(b'{"journal":'):
                 is_own = line == own
+                entries.clear()  # only the last such line tells: a file that names many inodes guesses once
             elif is_own:
                 with contextlib.suppress(ValueError, TypeError, KeyError):
                     entry = json.loads(line)
