@@ -87,6 +87,7 @@ def test_a_report_is_plain_data_with_all_that_a_grade_rests_on(sandbox):
             "time_s",
             "memory",
             "figure",
+            "cut_short",
         } == graded.keys()
         assert sum(part["maximum"] for part in graded["parts"]) == graded["maximum"]
 
