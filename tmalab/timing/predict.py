@@ -230,15 +230,18 @@ class Predictor:
             two = self._wave([program] * 2 * self._resident, self._places)
             times += (full - 1) * (two - times)
         if rest:
-            times += self._wave([program] * -(-rest // self._places), min(rest, self._places))
+            of_sm = -(
+                -rest // self._places
+            )  # of some SMs; all together ask L2 for no more than the rest of the grid does
+            times += self._wave([program] * of_sm, rest / of_sm)
             times[0] += self._constants["cta_start"] if full else 0.0
         return times
 
-    def _wave(self, programs: list[Programs], active: int) -> np.ndarray:
+    def _wave(self, programs: list[Programs], active: float) -> np.ndarray:
         engine = self._engine(programs, active)
         return np.array([engine.run(), engine.machine.power])
 
-    def _engine(self, programs: list[Programs], active: int) -> Engine:
+    def _engine(self, programs: list[Programs], active: float) -> Engine:
         """One place of the GPU, which stands for so many active ones."""
         sharing = min(self._resident, len(programs))
         machine = Machine(self._constants, active, sharing)
