@@ -36,7 +36,7 @@ def _products() -> Iterator[dict[str, int]]:
 
 def _made() -> Iterator[Trial]:
     for settings in _products():
-        yield trial(launch_product, "product", **settings)
+        yield trial(launch_product, "product", False, **settings)
     for stages in range(1, 7):
         for mib, rows in ((384, 80), (20, 48)):
             yield trial(launch_ring, "ring copy", mib=mib, rows=rows, stages=stages)
@@ -46,7 +46,7 @@ def _made() -> Iterator[Trial]:
     for passes, stages, block in ((6, 3, 128), (20, 4, 128), (4, 1, 256), (24, 2, 384)):
         for swizzled in (0, 1):
             settings = {"swizzled": swizzled, "passes": passes, "turns": 160, "stages": stages, "block": block}
-            yield trial(launch_columns, "columns", **settings)
+            yield trial(launch_columns, "columns", False, **settings)
     for rows, turns in ((24, 112), (56, 96), (112, 80)):
         for buffers in (1, 2, 3):
             yield trial(launch_stores, "stores", rows=rows, buffers=buffers, turns=turns)
