@@ -45,7 +45,7 @@ def recording() -> Measured:
         measured = Measured.read()
     except FileNotFoundError:
         raise NoRecording(text("timing.nothing-recorded", file=MEASURED)) from None
-    for later in (RECORDED / LATER, RECORDED / HELD_OUT):
+    for later in (RECORDED / name for name in (*LATER, HELD_OUT)):
         measured = measured.with_trials_of(Measured.read(later)) if later.exists() else measured
     return measured
 

@@ -35,10 +35,10 @@ class Warp:
     multiplied, matrix_groups   wgmmas that are in no group yet, and those of each group
     """
 
-    def __init__(self, program: WarpProgram, sm: Sm, cluster: Cluster):
+    def __init__(self, program: WarpProgram, sm: Sm, cluster: Cluster, slot: int):
         self.cta, self.number, self.steps = program.cta, program.number, program.steps
         self.sm, self.cluster = sm, cluster
-        self.scheduler = sm.schedulers[program.number % len(sm.schedulers)]
+        self.scheduler = sm.schedulers[slot % len(sm.schedulers)]
         self.time, self.at = 0.0, 0
         self.began = False  # has done what each warp does once
         self.came = False  # to the meeting that it waits in
@@ -100,6 +100,7 @@ class Engine:
         self._order = 0
         self.ends: list[float] = []  # of each cluster, in the order in which they ended
         self.landed: list[float] = []  # when loads came
+        self.moved: list[float] = []  # when came what threads have read, and when stores have arrived
         self.clocks: dict[tuple[int, int], list[float]] = {}  # when a warp, by CTA and number, looked at the clock
         self.end = 0.0
 
@@ -157,7 +158,9 @@ class Engine:
         for rank, cta in enumerate(cluster.ctas):
             cluster.sms[cta] = self.machine.sm(place * len(cluster.ctas) + rank)
         for program in cluster.programs:
-            warp = Warp(program, cluster.sms[program.cta], cluster)
+            sm = cluster.sms[program.cta]
+            warp = Warp(program, sm, cluster, sm.warps)
+            sm.warps += 1
             warp.time = time
             self._later(warp, time)
         if not cluster.programs:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tmalab.timing.constants import Constants
 
-SCHEDULERS = 4  # of an SM: warp w is of the one with number w % 4 (CUDA C++ Programming Guide, compute capability 9.0)
+SCHEDULERS = 4  # of an SM, which has its warps take turns (CUDA C++ Programming Guide, compute capability 9.0)
 FLOP_OF_COLUMN = 2 * 64 * 16  # of a wgmma m64nNk16, for each of its N columns
 
 
@@ -66,6 +66,7 @@ class Sm:
     """The pipes of one SM: warp schedulers, shared memory, the tensor cores, what comes in, what goes out."""
 
     def __init__(self):
+        self.warps = 0  # that have started on it
         self.landed = 0.0  # when the last of what it has asked for comes (ns)
         self.schedulers = [Pipe() for _ in range(SCHEDULERS)]
         self.shared, self.tensor, self.inward, self.outward = Pipe(), Pipe(), Pipe(), Pipe()

@@ -5,7 +5,9 @@ Nothing is checked, and the arguments do not change. Of large arrays the content
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import gc
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -73,10 +75,22 @@ def simulate_part(launch: Launch, chosen: Sequence[int] = (0,), other_data: bool
     layout = GlobalLayout(arrays)
     turned = [array for array in arrays if other_data and _can_be_turned(array)]
     made = type("Part", (Part,), {"chosen": tuple(chosen)})
-    with ONE_AT_A_TIME, placed(launch.args, layout):
+    with ONE_AT_A_TIME, placed(launch.args, layout), _nothing_to_collect():
         part = made(launch, Sparse(layout, turned), noting=False, track=False)
         part.run()
     return part
+
+
+@contextmanager
+def _nothing_to_collect() -> Iterator[None]:
+    """All that a recording makes is kept: to look for garbage in it would take a quarter of the time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _can_be_turned(array: np.ndarray) -> bool:

@@ -37,6 +37,7 @@ from tmalab.timing.timeline import Timeline, nanoseconds
 from tmalab.timing.warps import WarpProgram
 
 SHORTEST, SHORT = 128, 32  # the part of a loop that is simulated first: 1/128 of it; without loads 1/32
+TURNS = 16  # at least, of a loop without loads: its first turns fall into the start of the CTAs
 FEWEST = 8  # loads of the part that is taken for steady
 ROUND = 8  # how much longer a loop is taken that has not filled its stages anew
 UNEVEN = 0.1  # by how much a turn of the loop may differ from the last ones before more of them are simulated
@@ -183,7 +184,7 @@ class Predictor:
         while some < whole and not loads_of(programs := self._simulated(some).programs()[0]):
             more = self._simulated(2 * some).programs()[0]
             if not loads_of(more) and _way(more) != _way(programs):  # a loop without loads
-                return some, min(whole, max(some, whole // SHORT)), whole
+                return some, min(whole, max(TURNS * some, whole // SHORT)), whole
             some *= 4
         some = part = min(some, whole)
         while part < whole and not _goes_round(self._simulated(part).programs()[0]):
@@ -209,8 +210,9 @@ class Predictor:
         """Whether a loop takes as long for each turn that it is longer as for those at its end."""
         engines = [self._full_engine(self._together(found)) for found in (program, longer)]
         ends = [engine.run() for engine in engines]
-        landed = sorted(engines[1].landed)
-        more = len(landed) - len(engines[0].landed)
+        moved = [engine.landed or engine.moved for engine in engines]
+        landed = sorted(moved[1])
+        more = len(landed) - len(moved[0])
         if not landed:
             return True
         late = landed[len(landed) // 2 :]
@@ -228,15 +230,18 @@ class Predictor:
             two = self._wave([program] * 2 * self._resident, self._places)
             times += (full - 1) * (two - times)
         if rest:
-            times += self._wave([program] * -(-rest // self._places), min(rest, self._places))
+            of_sm = -(
+                -rest // self._places
+            )  # of some SMs; all together ask L2 for no more than the rest of the grid does
+            times += self._wave([program] * of_sm, rest / of_sm)
             times[0] += self._constants["cta_start"] if full else 0.0
         return times
 
-    def _wave(self, programs: list[Programs], active: int) -> np.ndarray:
+    def _wave(self, programs: list[Programs], active: float) -> np.ndarray:
         engine = self._engine(programs, active)
         return np.array([engine.run(), engine.machine.power])
 
-    def _engine(self, programs: list[Programs], active: int) -> Engine:
+    def _engine(self, programs: list[Programs], active: float) -> Engine:
         """One place of the GPU, which stands for so many active ones."""
         sharing = min(self._resident, len(programs))
         machine = Machine(self._constants, active, sharing)

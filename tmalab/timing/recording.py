@@ -12,9 +12,8 @@ from __future__ import annotations
 
 import copy
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection
-from functools import partial
 from types import CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -48,14 +47,14 @@ class Recording:
     unfinished: Collection[int] = frozenset()
 
     def __init__(self, *arguments: Any, **named: Any):
-        self.done: dict[int, list[Done]] = {}
+        self.done: dict[int, list[Done]] = defaultdict(list)
         self._issued: dict[SimThread, list[Copy]] = {}  # by the instruction that a thread is executing
         self._counts: Counter[tuple] = Counter()
         self._watched: dict[str, Instruction] = {}
         super().__init__(*arguments, **named)
         self._kernel = self.launch.kernel.function.__code__
-        self.log.shared.note = partial(self._see, self.log.shared.note, "shared")
-        note = partial(self._see, self.log.world.note_for(self.memory), "global")
+        self.log.shared.note = self._seeing(self.log.shared.note, "shared")
+        note = self._seeing(self.log.world.note_for(self.memory), "global")
         self.arguments = bound_arguments(self.launch, self.memory, note)
         cuda = self.world.cuda
         self._enter, self._syncs = self.world.enter, {}  # the world binds syncthreads to each CTA that it enters
@@ -141,20 +140,24 @@ class Recording:
 
         return telling
 
-    def _see(self, log: Callable[[int], None], space: str, entry: int) -> None:
-        """An access; those of an instruction are the instruction's."""
-        thread = now.thread
-        if thread not in self._issued:
-            address = entry >> ADDRESS_SHIFT
-            reads = entry & KIND_BITS == READ
-            place = address % WINDOW if space == "shared" else address
-            access = Access(place, 1 << (entry >> SIZE_SHIFT & SIZE_BITS), reads)
-            pc, line = self._where(sys._getframe(1))
-            self._tell(thread, Done(pc, space, "read" if reads else "write", access, line))
-        log(entry)
+    def _seeing(self, log: Callable[[int], None], space: str) -> Callable[[int], None]:
+        """What is told of each access before it is logged; those of an instruction are the instruction's."""
+        issued, where, tell = self._issued, self._where, self._tell
+        window = WINDOW if space == "shared" else sys.maxsize
+
+        def see(entry: int) -> None:
+            thread = now.thread
+            if thread not in issued:
+                reads = entry & KIND_BITS == READ
+                access = Access((entry >> ADDRESS_SHIFT) % window, 1 << (entry >> SIZE_SHIFT & SIZE_BITS), reads)
+                pc, line = where(sys._getframe(1))
+                tell(thread, Done(pc, space, "read" if reads else "write", access, line))
+            log(entry)
+
+        return see
 
     def _tell(self, thread: SimThread, done: Done) -> None:
-        self.done.setdefault(thread.number, []).append(done)
+        self.done[thread.number].append(done)
 
     def _where(self, frame: Any) -> tuple[tuple[int, ...], int]:
         """The place in the learner's code, and its line."""
@@ -162,11 +165,11 @@ class Recording:
         while frame is not None:
             code = frame.f_code
             if id(code) in codes:
-                offset, of_offset = _places(code)[frame.f_lasti // 2]
+                place, of_place = _places(code)[frame.f_lasti // 2]
                 if code is kernel:  # the outermost
-                    return (offset, *offsets), line or of_offset
-                line = line or of_offset
-                offsets = (offset, *offsets)
+                    return (place + offsets if offsets else place), line or of_place
+                line = line or of_place
+                offsets = place + offsets
             frame = frame.f_back
         return offsets, line
 
@@ -195,10 +198,10 @@ class RecordingTheBeginning(Recording):
         super()._tell(thread, done)
 
 
-_known: dict[int, tuple[CodeType, list[tuple[int, int]]]] = {}  # by id: a code's hash takes longer than the rest
+_known: dict[int, tuple[CodeType, list[tuple[tuple[int], int]]]] = {}  # by id: a code's hash takes longer than the rest
 
 
-def _places(code: CodeType) -> list[tuple[int, int]]:
+def _places(code: CodeType) -> list[tuple[tuple[int], int]]:
     """For each word of a code, where it stands in the source, as one number that grows with the line and the column;
     and the line.
 
@@ -207,7 +210,7 @@ def _places(code: CodeType) -> list[tuple[int, int]]:
     """
     found = _known.get(id(code))
     if found is None or found[0] is not code:
-        places = [((line or 0) * COLUMNS + (column or 0), line or 0) for line, _, column, _ in code.co_positions()]
+        places = [(((line or 0) * COLUMNS + (column or 0),), line or 0) for line, _, column, _ in code.co_positions()]
         found = _known[id(code)] = code, places
     return found[1]
 

@@ -83,7 +83,9 @@ def cp_async_wait(engine: Engine, warp: Warp, step: Step, at: float) -> float:
 
 def _read(engine: Engine, warp: Warp, sectors: set[int], at: float) -> float:
     share = engine.residence.of_sectors(sectors)
-    return engine.machine.fetch([warp.sm], at, SECTOR * len(sectors), "global_latency", share, 1.0)
+    there = engine.machine.fetch([warp.sm], at, SECTOR * len(sectors), "global_latency", share, 1.0)
+    engine.moved.append(there)
+    return there
 
 
 # The copy engine.
@@ -122,6 +124,7 @@ def store(engine: Engine, warp: Warp, step: Step, at: float) -> float:
             read = gone + machine.cycles("store_read_latency")
             there = max(read, there + machine.cycles("store_latency"))
             warp.open.append((read, there))
+            engine.moved.append(there)
             engine.until(there)
             if (drawing := engine.drawn(warp)) is not None:
                 drawing.stored(warp, step, copy, at, there)

@@ -54,6 +54,27 @@ def test_an_extrapolated_grid_takes_about_as_long_as_its_waves_one_by_one(grid):
     )  # those that share an SM do not wait in the same places
 
 
+def test_an_extrapolated_loop_of_copies_by_threads_takes_as_long_as_the_whole_one_simulated():
+    """Also where many CTAs start one after the other, so that the first turns of a loop are not like the others."""
+    constants, turns = KNOWN.changed(l2_size=1 << 30), 96
+    width = 4 * 16 * 128
+    args = np.zeros(width * turns, np.int32), np.zeros(width * turns, np.int32), turns
+    part = predict(kernels.copies, 4 * 16, 128, args, along="turns", constants=constants)
+    whole = predict(kernels.copies, 4 * 16, 128, args, constants=constants)
+    assert part.duration == pytest.approx(whole.duration, rel=0.02)
+
+
+def test_the_ctas_of_the_last_wave_ask_l2_for_their_own_bytes_only():
+    """Room for two CTAs on each of 4 SMs, and L2 is slow: 13 CTAs take it as much longer than 8 as they are more."""
+    constants = KNOWN.changed(l2_size=1 << 30, l2_rate=20, l2_beside_rate=1e6, word_beside_rate=1e6, l2_write_rate=1e6)
+
+    def duration(grid):
+        array = np.zeros(grid * 1024 * 4, np.int32)
+        return predict(kernels.copies, grid, 1024, (array, array.copy(), 4), constants=constants).duration
+
+    assert duration(13) / duration(8) == pytest.approx(13 / 8, rel=0.05)
+
+
 def test_a_kernel_whose_length_is_in_its_data_is_not_predicted_but_its_part_is_shown():
     lengths = np.arange(64, dtype=np.int32) % 5 + 1
     found = predict(kernels.as_long_as_data_say, 64, 1, (lengths, np.zeros(64, np.int64)), constants=KNOWN)

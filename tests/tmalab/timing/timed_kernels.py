@@ -110,3 +110,8 @@ def multicast(source):
     ptx.mbarrier_wait_parity(full[0], 0)
     ptx.barrier_cluster_arrive()
     ptx.barrier_cluster_wait()
+
+
+@kernel
+def nothing():
+    cuda.syncwarp()
