@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from tmalab.simulator.errors import KernelError
 from tmalab.simulator.issue import CHUNK, Issue
 from tmalab.simulator.loads import PIECE, BulkLoad, PeerCopy, PeerReduction, Target
 from tmalab.simulator.memory import WINDOW
-from tmalab.simulator.multicast import targets
+from tmalab.simulator.multicast import check_launch, targets
 from tmalab.simulator.peers import cta_of_rank
 from tmalab.simulator.stores import BulkReduction, BulkStore
 from tmalab.texts import text
@@ -30,6 +31,7 @@ class BulkCopies(Issue):
     def bulk_load(self, destination: int, source: int, bytes: int, bar: int, mask: int | None = None) -> None:
         """cp.async.bulk, global to shared memory; `mask`: CTAs, of a multicast."""
         thread = current_thread()
+        check_launch(thread, mask)
         _check(bulk.check_copy, source, destination, bytes, WINDOW)
         if not bytes:
             return
@@ -58,18 +60,17 @@ class BulkCopies(Issue):
 
     def bulk_to_peer(self, destination: int, cta_rank: int, source: int, bytes: int, bar: int) -> None:
         """cp.async.bulk, this CTA's shared memory to that of another CTA of the cluster."""
-        self._to_peer(PeerCopy, destination, cta_rank, source, bytes, bar)
+        self._to_peer(bulk.check_copy, PeerCopy, destination, cta_rank, source, bytes, bar)
 
     def bulk_reduce_to_peer(
         self, op: str, type: str, destination: int, cta_rank: int, source: int, bytes: int, bar: int
     ) -> None:
         """cp.reduce.async.bulk, this CTA's shared memory into that of another CTA of the cluster."""
-        _check(bulk.check_reduce, op, type, destination, source, bytes, WINDOW)
 
         def make(*arguments: Any) -> PeerReduction:
             return PeerReduction(*arguments, op, type)
 
-        self._to_peer(make, destination, cta_rank, source, bytes, bar)
+        self._to_peer(partial(bulk.check_reduce, op, type), make, destination, cta_rank, source, bytes, bar)
 
     def bulk_prefetch(self, source: int, bytes: int) -> None:
         """cp.async.bulk.prefetch changes no data, and takes addresses where nothing lies (measured, H200)."""
@@ -85,11 +86,20 @@ class BulkCopies(Issue):
         starts = np.array([destination])
         self._store(make(thread, source, StoreFootprint(chunks, starts, starts + bytes)))
 
-    def _to_peer(self, make: Any, destination: int, cta_rank: int, source: int, bytes: int, bar: int) -> None:
+    def _to_peer(
+        self,
+        check: Callable[..., None],
+        make: Any,
+        destination: int,
+        cta_rank: int,
+        source: int,
+        bytes: int,
+        bar: int,
+    ) -> None:
         thread = current_thread()
-        _check(bulk.check_copy, destination, source, bytes, WINDOW)
-        if not self._cta.cluster.has_peers:
+        if not self._cta.cluster.has_peers:  # told before the addresses (measured, H200)
             raise TmaFault("illegal_instruction", text("simulator.no-cluster"))
+        _check(check, destination, source, bytes, WINDOW)
         peer = cta_of_rank(thread, cta_rank)
         if not bytes:
             return

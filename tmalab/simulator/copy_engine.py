@@ -18,7 +18,7 @@ from tmalab.simulator.copies import CpAsync
 from tmalab.simulator.issue import CHUNK
 from tmalab.simulator.loads import Load, PeerCopy, Target, TensorLoad
 from tmalab.simulator.memory import WINDOW
-from tmalab.simulator.multicast import targets
+from tmalab.simulator.multicast import check_launch, targets
 from tmalab.simulator.stores import TensorReduction, TensorStore
 from tmalab.swizzle import PATTERNS
 from tmalab.texts import text
@@ -55,6 +55,7 @@ class CopyEngine(BulkCopies):
         thread = current_thread()
         tensor_map, place = self._cta.maps.resolved(tensor_map)
         check_mode(tensor_map, len(coordinates), offsets is not None)
+        check_launch(thread, mask)
         footprint = reference.load_footprint(tensor_map, coordinates, destination, WINDOW, offsets)
         self._check_tile(thread, destination, footprint.shared)
         self._look_at_pattern(thread, tensor_map, destination)

@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from tmalab.simulator.threads import SimThread
 
 
+def check_launch(thread: SimThread, mask: int | None) -> None:
+    """Without clusters a multicast to others is no instruction: that comes before its addresses (measured, H200)."""
+    if mask is not None and not thread.cta.cluster.has_peers:
+        _check_mask(thread, mask)
+
+
 def targets(thread: SimThread, destination: int, bar: int, mask: int | None) -> list[Target]:
     """Where a load lands: in its own CTA, or in those of the mask. What may not be reached is told."""
     ctas = _ctas(thread, mask)
@@ -31,9 +37,13 @@ def _ctas(thread: SimThread, mask: int | None) -> list[Cta]:
     ctas = thread.cta.cluster.ctas
     if mask == 0:
         thread.tell("multicast-mask", mask=mask)
-    if mask >> len(ctas):
-        thread.tell("multicast-mask", mask=mask)
-        values = {"mask": f"{mask:#b}", "last": len(ctas) - 1}
-        kind = "launch_failed" if len(ctas) > 1 else "illegal_instruction"  # (measured, H200)
-        raise TmaFault(kind, text("simulator.mask-beyond-cluster", **values))
+    _check_mask(thread, mask)
     return [cta for cta in ctas if mask >> cta.rank & 1]
+
+
+def _check_mask(thread: SimThread, mask: int) -> None:
+    count = len(thread.cta.cluster.ctas)
+    if mask >> count:
+        thread.tell("multicast-mask", mask=mask)
+        kind = "launch_failed" if count > 1 else "illegal_instruction"  # (measured, H200)
+        raise TmaFault(kind, text("simulator.mask-beyond-cluster", mask=f"{mask:#b}", last=count - 1))
