@@ -158,6 +158,10 @@ def doctor(as_json: bool) -> None:
 @as_json
 def bench(submissions: int, jobs: int, stock: int | None, cluster: int, as_json: bool) -> None:
     """Measure: submissions a minute, here and with stock nbgrader, on the same notebooks."""
+    from grader.classroom.course import instructors
+
+    if instructors() is None:
+        fail(SET_UP, text("cli.no-answers"), {}, as_json)
     try:
         from grader.bench import measure
     except ImportError as error:

@@ -50,11 +50,12 @@ def enter(made: int) -> None:
 
 
 def without(folder: Path, hidden: set[Path]) -> Iterator[Path]:
-    """What is in a folder but for what is hidden, in as few paths as that takes."""
+    """What is in a folder but for what is hidden, in as few paths as that takes, and no links: a rule for a link would
+    be one for all that it leads to."""
     if not any(path.is_relative_to(folder) for path in hidden):
         yield folder
     elif folder not in hidden:
-        for child in sorted(folder.iterdir()):
+        for child in sorted(path for path in folder.iterdir() if not path.is_symlink()):
             yield from without(child, hidden)
 
 

@@ -158,9 +158,14 @@ def _python_folders() -> list[Path]:
     installed = {sys.prefix, sys.base_prefix, sysconfig.get_paths()["stdlib"]}
     named = {*sys.path, site.getusersitepackages()} if site.ENABLE_USER_SITE else set(sys.path)
     folders = _folders(installed) | _links(Path(sys.executable))
-    folders |= {folder for folder in _folders(named) if not ROOT.is_relative_to(folder)}
+    folders |= {folder for folder in _folders(named) if _has_packages(folder) and not ROOT.is_relative_to(folder)}
     folders -= {Path("/usr"), Path("/")}
     return sorted(f for f in folders if not any(f != other and f.is_relative_to(other) for other in folders))
+
+
+def _has_packages(folder: Path) -> bool:
+    """Whether packages are installed there; the folder that Python was started in, say, is none of its own."""
+    return any(folder.glob("*.dist-info"))
 
 
 def _folders(names: set[str]) -> set[Path]:

@@ -8,6 +8,7 @@ import pytest
 
 from grader import bench, bench_cluster
 from grader.classroom.cluster import Cluster
+from tmalab.bootstrap import ROOT
 
 
 def test_any_three_submissions_in_a_row_are_all_right_half_and_empty_and_lessons_take_turns(tmp_path):
@@ -18,7 +19,7 @@ def test_any_three_submissions_in_a_row_are_all_right_half_and_empty_and_lessons
     for student, assignment in made:
         (path,) = (tmp_path / "submitted" / student / assignment).glob("*.ipynb")
         cells = json.loads(path.read_text("utf-8"))["cells"]
-        released = json.loads(next((bench.ROOT / "notebooks/release" / assignment).glob("*.ipynb")).read_text("utf-8"))
+        released = json.loads(next((ROOT / "notebooks/release" / assignment).glob("*.ipynb")).read_text("utf-8"))
         changed = sum(cell["source"] != old["source"] for cell, old in zip(cells, released["cells"], strict=True))
         solutions = sum(bool(cell["metadata"].get("nbgrader", {}).get("solution")) for cell in cells)
         answered.append({0: "none", solutions: "all"}.get(changed, "half"))
@@ -49,9 +50,7 @@ def test_one_worker_and_two_take_turns_with_the_same_class_once_each_has_graded_
     assert bench_cluster.measure(13)["cluster_submissions"] == 12
     assert [each[:3] for each in seen[::2]] == [("ready", count, count) for count in (1, 2, 2, 1)]
     lessons = bench.with_kernels()[: bench.ASSIGNMENTS]
-    assert seen[0][3] == sorted(
-        next((bench.ROOT / "notebooks/release" / each).glob("*.ipynb")).name for each in lessons
-    )
+    assert seen[0][3] == sorted(next((ROOT / "notebooks/release" / each).glob("*.ipynb")).name for each in lessons)
     assert all(each[3] == seen[0][3] for each in seen[::2])
     assert len(seen[1][1]) == 6
     assert all(each == seen[1] for each in seen[1::2])

@@ -11,9 +11,11 @@ from click.testing import CliRunner
 
 from grader import doctor, notebook_run, trusted
 from grader.cli import main
+from grader.exits import SET_UP
 from grader.graded import SCHEMA
 from grader.release import write
 from grader.sandbox import host
+from grader.texts import text
 from tests.lessons import COURSE
 
 CHECK = 'import grader\ngrader.check("copy-2d.count", {answer})'
@@ -157,3 +159,9 @@ def test_a_folder_that_is_no_course_is_refused_in_one_sentence(command, tmp_path
     assert done.exit_code == 2
     assert "is no course" in done.output
     assert len(done.output.splitlines()) == 1
+
+
+def test_an_installed_package_says_that_the_benchmark_needs_a_checkout(monkeypatch):
+    monkeypatch.setattr("grader.classroom.course.instructors", lambda: None)
+    done = CliRunner().invoke(main, ["bench"])
+    assert (done.exit_code, done.output.strip()) == (SET_UP, text("cli.no-answers"))

@@ -212,7 +212,7 @@ def test_an_update_adds_new_texts_and_marks_what_has_other_words_as_a_guess(tmp_
 def test_a_course_in_another_language_is_released_without_solutions(language, tmp_path):
     write_course(tmp_path, language=language)
     source = next((tmp_path / "source" / "00-start").glob("*.ipynb"))
-    made = student_notebooks(COURSE / CONFIG, "00-start", {source.name: source.read_text("utf-8")})
+    made = student_notebooks(tmp_path / CONFIG, "00-start", {source.name: source.read_text("utf-8")})
     released = json.loads(made[source.name])
     expected = translation.translated(notebook("release", "00-start"), "00-start", language)
     assert [cell["id"] for cell in released["cells"]] == [cell["id"] for cell in expected["cells"]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from grader.sandbox import level
+from grader.sandbox import landlock, level
 
 HOME = Path(level.__file__).resolve().parents[2]
 
@@ -36,7 +36,24 @@ def test_a_course_that_is_installed_among_other_packages_leaves_them_in_sight(mo
 
 def test_a_checkout_inside_a_folder_that_is_shown_has_its_solutions_hidden(monkeypatch):
     monkeypatch.setattr(level, "_python_folders", lambda: [HOME.parent])
-    assert {str(HOME / name) for name in ("grader/exercises", "notebooks", "tests")} <= set(hidden())
+    assert {str(HOME / name) for name in level.SECRET if (HOME / name).is_dir()} <= set(hidden())
+
+
+def test_the_folder_that_python_was_started_in_is_not_shown_and_one_with_packages_is(monkeypatch, tmp_path):
+    here, packages = tmp_path / "course", tmp_path / "packages"
+    here.mkdir()
+    (packages / "a-1.dist-info").mkdir(parents=True)
+    monkeypatch.setattr(sys, "path", [str(here), str(packages), *sys.path])
+    assert str(packages) in shown()
+    assert str(here) not in shown()
+
+
+def test_what_is_in_a_folder_without_what_is_hidden_takes_no_way_round_by_a_link(tmp_path):
+    hidden, beside = tmp_path / "lib/answers", tmp_path / "lib/python"
+    hidden.mkdir(parents=True)
+    beside.mkdir()
+    (tmp_path / "lib64").symlink_to("lib")  # as in each virtual environment
+    assert [*landlock.without(tmp_path, {hidden})] == [beside]
 
 
 def test_nothing_of_the_graders_environment_comes_along(monkeypatch):

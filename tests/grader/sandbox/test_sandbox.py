@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from grader.limits import Failed
-from grader.sandbox import host, landlock
+from grader.sandbox import host, landlock, level
 from grader.sandbox.host import NoSandbox, Sandbox
 from grader.sandbox.level import NOBODY, levels
 from grader.sandbox.limits import MIB, Limits
@@ -180,7 +180,7 @@ def test_an_ordinary_user_has_the_same_walls():
     pythons = [sys.executable, f"/usr/bin/{version}", f"/usr/local/bin/{version}"]
     become = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"] if os.geteuid() == 0 else []
     environment = os.environ | {
-        "PYTHONPATH": os.pathsep.join([str(COURSE.parent), *(path for path in sys.path if "site-packages" in path)]),
+        "PYTHONPATH": os.pathsep.join([str(level.ROOT), *(path for path in sys.path if "site-packages" in path)]),
         "HOME": "/tmp",
     }
 
