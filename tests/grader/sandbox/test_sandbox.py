@@ -188,8 +188,10 @@ def test_an_ordinary_user_has_the_same_walls():
         command = [*become, python, "-c", code]
         return subprocess.run(command, env=environment, capture_output=True, text=True, cwd="/", timeout=200)
 
-    works = "import sys; open(sys.executable).close()"  # setpriv may start what its user may not read
-    python = next(each for each in pythons if Path(each).exists() and run(each, works).returncode == 0)
+    works = "import sys, grader; open(sys.executable).close()"  # setpriv may start what its user may not read
+    python = next((each for each in pythons if Path(each).exists() and run(each, works).returncode == 0), None)
+    if python is None:
+        pytest.skip("no Python with these packages can be read by another user: they lie in a closed folder")
     code = "from grader.sandbox.host import Sandbox\nwith Sandbox() as s: print(s.level.name, s.ask('about'))"
     done = run(python, code)
     assert done.stdout.startswith("bubblewrap"), done.stderr
