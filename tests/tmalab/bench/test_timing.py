@@ -110,23 +110,12 @@ def test_what_is_kept_is_read_as_it_was(compared, tmp_path, monkeypatch):
     assert [row["configuration"] for row in timing.kept()["configurations"]] == SOME
 
 
-MISSED = [  # held-out trials that the model predicts worse than it should: the page on time names them too
-    "thread copy block=128 ctas=16 mib=10",
-]
-
-
-def test_the_kept_comparison_has_all_trials_holds_the_median_and_misses_no_trial_but_those_that_are_known():
+def test_the_kept_comparison_has_all_trials_and_holds_the_median_and_the_largest_error():
     kept = timing.kept()
     assert kept["judged"] >= 40
     assert kept["median_error"] <= 0.10
-    far = [
-        row["configuration"]
-        for row in kept["configurations"]
-        if row["use"] == "held out" and abs(row["error"]) > timing.WORST
-    ]
-    assert sorted(far) == sorted(MISSED)
-    assert kept["max_error"] <= 0.30
-    assert kept["turned_round"] <= 5  # of more than a thousand pairs
+    assert kept["max_error"] <= timing.WORST
+    assert kept["turned_round"] <= 5  # of more than a thousand pairs; the page on time names them
     assert {row["configuration"] for row in kept["configurations"]} == set(TRIALS)
 
 
