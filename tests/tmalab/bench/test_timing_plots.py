@@ -11,7 +11,7 @@ from tmalab.bench import timing, timing_plots
 from tmalab.texts import speaking
 from tmalab.timing.trials import HELD_OUT, TRIALS
 
-RING = "ring copy mib=20 rows=48"
+RING = "ring copy mib=18 rows=40"
 
 
 def comparison():
