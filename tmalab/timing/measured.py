@@ -11,7 +11,7 @@ from typing import Any
 
 RECORDED = Path(__file__).parent.parent / "recorded"
 MEASURED, HELD_OUT = "timing-measured.json", "timing-held-out.json"
-LATER = ("timing-later.json", "timing-second.json")  # trials that judged the model before
+LATER = ("timing-later.json", "timing-second.json", "timing-third.json")  # trials that judged the model before
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ from tmalab.timing.reuse import bytes_in_l2, first_askers, loads_of, neighbours
 from tmalab.timing.timeline import Timeline, nanoseconds
 from tmalab.timing.warps import WarpProgram
 
-SHORTEST, SHORT = 128, 32  # the part of a loop that is simulated first: 1/128 of it; without loads 1/32
+SHORTEST = 128  # the part of a loop that is simulated first: the power of two next below 1/128 of it
 TURNS = 16  # at least, of a loop without loads: its first turns fall into the start of the CTAs
 FEWEST = 8  # loads of the part that is taken for steady
 ROUND = 8  # how much longer a loop is taken that has not filled its stages anew
@@ -180,11 +180,11 @@ class Predictor:
         if self._along is None:
             return None, None, None
         whole = self._launch.args[self._along]
-        some = max(1, whole // SHORTEST)
+        some = 1 << max(1, whole // SHORTEST).bit_length() - 1  # so that a loop over tiles has whole ones
         while some < whole and not loads_of(programs := self._simulated(some).programs()[0]):
             more = self._simulated(2 * some).programs()[0]
             if not loads_of(more) and _way(more) != _way(programs):  # a loop without loads
-                return some, min(whole, max(TURNS * some, whole // SHORT)), whole
+                return some, min(whole, TURNS * some), whole
             some *= 4
         some = part = min(some, whole)
         while part < whole and not _goes_round(self._simulated(part).programs()[0]):

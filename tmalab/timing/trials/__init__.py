@@ -7,9 +7,10 @@ from tmalab.timing.trials.moves import MOVES
 from tmalab.timing.trials.products import PRODUCTS
 from tmalab.timing.trials.second import SECOND
 from tmalab.timing.trials.stores import STORES
+from tmalab.timing.trials.third import THIRD
 from tmalab.timing.trials.trial import FIT, HELD_OUT, SEEN, Launching, Trial
 
-_KNOWN = (*PRODUCTS, *MOVES, *COLUMNS, *STORES, *LATER, *SECOND)
+_KNOWN = (*PRODUCTS, *MOVES, *COLUMNS, *STORES, *LATER, *SECOND, *THIRD)
 TRIALS: dict[str, Trial] = {made.name: made for made in (*_KNOWN, *held_out.HELD_OUT)}
 
 __all__ = ["FIT", "HELD_OUT", "SEEN", "TRIALS", "Launching", "Trial"]

@@ -18,36 +18,36 @@ from tmalab.timing.trials.trial import Trial, trial
 
 def _products() -> Iterator[dict[str, int]]:
     for stages in range(1, 7):
-        yield {"m": 2048, "n": 2560, "k": 3200, "consumers": 2, "bn": 128, "stages": stages}
-        yield {"m": 1920, "n": 1792, "k": 2304, "consumers": 1, "bn": 128, "stages": stages}
-    for stages in (1, 3, 5):
-        yield {"m": 2048, "n": 2688, "k": 2816, "consumers": 2, "bn": 192, "stages": stages}
+        yield {"m": 2688, "n": 2176, "k": 1856, "consumers": 2, "bn": 128, "stages": stages}
+        yield {"m": 1664, "n": 2304, "k": 3072, "consumers": 1, "bn": 128, "stages": stages}
+    for stages in (1, 2, 4):
+        yield {"m": 2304, "n": 2688, "k": 2432, "consumers": 2, "bn": 96, "stages": stages}
     for consumers in (1, 2):
         for bn in (64, 96, 192, 256):
-            yield {"m": 3328, "n": 1536, "k": 2304, "consumers": consumers, "bn": bn, "stages": 3}
-    for k in (320, 896, 1536, 4608):
-        yield {"m": 2304, "n": 2816, "k": k, "consumers": 2, "bn": 128, "stages": 4}
-    for size in (3584, 4608):
+            yield {"m": 1920, "n": 3072, "k": 1600, "consumers": consumers, "bn": bn, "stages": 4}
+    for k in (448, 1024, 2176, 5632):
+        yield {"m": 2816, "n": 2304, "k": k, "consumers": 2, "bn": 128, "stages": 5}
+    for size in (3328, 4864):
         yield {"m": size, "n": size, "k": size, "consumers": 2, "bn": 256, "stages": 4}
     for shares in (0, 1):
-        yield {"m": 3072, "n": 2304, "k": 1792, "consumers": 2, "bn": 128, "stages": 3, "shares": shares}
-        yield {"m": 3072, "n": 2560, "k": 2304, "consumers": 2, "bn": 256, "stages": 3, "shares": shares}
+        yield {"m": 2816, "n": 2560, "k": 1472, "consumers": 2, "bn": 128, "stages": 4, "shares": shares}
+        yield {"m": 2560, "n": 2816, "k": 1984, "consumers": 2, "bn": 256, "stages": 2, "shares": shares}
 
 
 def _made() -> Iterator[Trial]:
     for settings in _products():
         yield trial(launch_product, "product", fresh=True, **settings)
     for stages in range(1, 7):
-        for mib, rows in ((288, 112), (18, 40)):
+        for mib, rows in ((352, 96), (14, 56)):
             yield trial(launch_ring, "ring copy", fresh=True, mib=mib, rows=rows, stages=stages)
-    for block, ctas in ((96, 8), (320, 6), (640, 1), (768, 2)):
-        for mib in (12, 288):
+    for block, ctas in ((160, 7), (448, 3), (896, 1), (224, 9)):
+        for mib in (14, 352):
             yield trial(launch_threads, "thread copy", fresh=True, mib=mib, block=block, ctas=ctas)
-    for passes, stages, block in ((10, 3, 128), (28, 4, 128), (6, 1, 256), (20, 2, 384)):
+    for passes, stages, block in ((12, 3, 128), (24, 5, 128), (5, 1, 256), (28, 2, 384)):
         for swizzled in (0, 1):
-            settings = {"swizzled": swizzled, "passes": passes, "turns": 176, "stages": stages, "block": block}
+            settings = {"swizzled": swizzled, "passes": passes, "turns": 144, "stages": stages, "block": block}
             yield trial(launch_columns, "columns", fresh=True, **settings)
-    for rows, turns in ((40, 112), (80, 96), (144, 72)):
+    for rows, turns in ((20, 120), (72, 88), (176, 64)):
         for buffers in (1, 2, 3):
             yield trial(launch_stores, "stores", fresh=True, rows=rows, buffers=buffers, turns=turns)
 
