@@ -60,7 +60,7 @@ TRUE = Constants.of(
     wgmma_latency=60,
     tensor_rate=7e5,
 )
-SOME = [name for mib in (16, 18) for name in [name for name in TRIALS if name.startswith(f"ring copy mib={mib} ")][:2]]
+SOME = [name for mib in (16, 14) for name in [name for name in TRIALS if name.startswith(f"ring copy mib={mib} ")][:2]]
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +115,7 @@ def test_the_kept_comparison_has_all_trials_and_holds_the_median_and_the_largest
     assert kept["judged"] >= 40
     assert kept["median_error"] <= 0.10
     assert kept["max_error"] <= timing.WORST
-    assert kept["turned_round"] <= 5  # of more than a thousand pairs; the page on time names them
+    assert kept["turned_round"] <= 4  # of more than a thousand pairs; the page on time names them
     assert {row["configuration"] for row in kept["configurations"]} == set(TRIALS)
 
 

@@ -11,7 +11,7 @@ from tmalab.bench import timing, timing_plots
 from tmalab.texts import speaking
 from tmalab.timing.trials import HELD_OUT, TRIALS
 
-RING = "ring copy mib=18 rows=40"
+RING = "ring copy mib=14 rows=56"
 
 
 def comparison():
