@@ -268,4 +268,4 @@ def test_the_tests_pass_from_a_wheel_in_a_fresh_environment(wheel, tmp_path):
     fresh.pip("--require-hashes", "-r", str(ROOT / TESTS))
     fresh.pip("--no-deps", "--no-index", str(wheel))
     take_tests(fresh)
-    assert " passed" in fresh.run("python", "-m", "pytest", "-q", "tests")
+    assert " passed" in fresh.run("python", "-m", "pytest", "-q", "-n", "2", "--dist", "loadfile", "tests")
