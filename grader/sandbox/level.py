@@ -85,7 +85,8 @@ def python_command(module: str, *arguments: str) -> list[str]:
     """What runs a module's `main`: this Python, isolated from its user's settings, with this path of packages."""
     path = [entry for entry in dict.fromkeys([str(ROOT), *sys.path]) if entry and os.path.exists(entry)]
     code = f"import sys; sys.path[:] = {path!r}; from {module} import main; main({', '.join(arguments)})"
-    return [sys.executable, "-I", "-X", "faulthandler=0", "-c", code]
+    python = Path(sys.executable).parent.resolve() / Path(sys.executable).name  # as it is seen inside: not by ../venv
+    return [str(python), "-I", "-X", "faulthandler=0", "-c", code]
 
 
 def environment(gpu: bool = False, folder: str = "") -> dict[str, str]:
@@ -158,7 +159,11 @@ def _python_folders() -> list[Path]:
     installed = {sys.prefix, sys.base_prefix, sysconfig.get_paths()["stdlib"]}
     named = {*sys.path, site.getusersitepackages()} if site.ENABLE_USER_SITE else set(sys.path)
     folders = _folders(installed) | _links(Path(sys.executable))
-    folders |= {folder for folder in _folders(named) if _has_packages(folder) and not ROOT.is_relative_to(folder)}
+    folders |= {
+        folder
+        for folder in _folders(named)
+        if _has_packages(folder) and (folder == ROOT or not ROOT.is_relative_to(folder))
+    }
     folders -= {Path("/usr"), Path("/")}
     return sorted(f for f in folders if not any(f != other and f.is_relative_to(other) for other in folders))
 

@@ -56,6 +56,20 @@ def test_what_is_in_a_folder_without_what_is_hidden_takes_no_way_round_by_a_link
     assert [*landlock.without(tmp_path, {hidden})] == [beside]
 
 
+def test_packages_that_lie_beside_the_course_in_no_environment_are_shown(monkeypatch, tmp_path):
+    (tmp_path / "numpy-2.dist-info").mkdir()
+    monkeypatch.setattr(level, "ROOT", tmp_path)
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    assert str(tmp_path) in shown()
+
+
+def test_a_python_that_was_named_by_a_way_through_another_folder_is_found_inside(monkeypatch, tmp_path):
+    here = tmp_path.resolve()
+    monkeypatch.setattr(sys, "executable", str(here / "course/../python"))
+    (here / "course").mkdir()
+    assert level.python_command("a.module")[0] == str(here / "python")
+
+
 def test_nothing_of_the_graders_environment_comes_along(monkeypatch):
     monkeypatch.setenv("CANVAS_TOKEN", "secret")
     assert "secret" not in level.environment().values()
