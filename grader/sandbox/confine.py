@@ -15,10 +15,12 @@ import platform
 import struct
 import sys
 
+from grader.sandbox.libc import done, libc, no_new_privileges
+
 CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID = 0x00020000, 0x08000000, 0x10000000, 0x20000000
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC = 1, 2, 4, 8
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_CAPBSET_DROP = 1, 4, 22, 24
-PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 36, 38
+PR_SET_CHILD_SUBREAPER = 36
 
 MACHINES = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}  # AUDIT_ARCH, column of the table
 REFUSED = {  # numbers on x86_64 and aarch64
@@ -88,31 +90,21 @@ REFUSE = ANSWER | errno.EPERM
 ARGUMENTS = (16, 24, 32)  # offsets in seccomp_data; the lower halves, as both machines are little-endian
 
 
-def _libc() -> ctypes.CDLL:
-    return ctypes.CDLL(None, use_errno=True)
-
-
-def _done(result: int) -> None:
-    if result < 0:
-        number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number))
-
-
 def closed_to_others(closed: bool) -> None:
     """Whether no process of this user may look into this one or trace it; a fork inherits it."""
-    _done(_libc().prctl(PR_SET_DUMPABLE, int(not closed), 0, 0, 0))
+    done(libc().prctl(PR_SET_DUMPABLE, int(not closed), 0, 0, 0))
 
 
 def adopt_orphans() -> None:
     """Processes whose parents end become children of this one, so that none gets away."""
-    _done(_libc().prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
+    done(libc().prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
 
 
 def own_namespaces() -> None:
     """Leave for new user, process, mount and IPC namespaces; the next child is process 1 there. Raises OSError."""
     user, group = os.getuid(), os.getgid()
     closed_to_others(False)  # else its files in /proc, which it must write, are not its own
-    _done(_libc().unshare(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC))
+    done(libc().unshare(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC))
     for file, content in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
         with open(f"/proc/self/{file}", "w", encoding="ascii") as handle:
             handle.write(content)
@@ -120,20 +112,19 @@ def own_namespaces() -> None:
 
 def own_scratch(folder: str, size: int) -> None:
     """An empty folder of `size` bytes for this mount namespace, and nothing in /proc."""
-    libc, flags = _libc(), MS_NOSUID | MS_NODEV
-    _done(libc.mount(b"scratch", folder.encode(), b"tmpfs", flags, f"size={size},mode=700".encode()))
-    _done(libc.mount(b"nothing", b"/proc", b"tmpfs", flags | MS_RDONLY | MS_NOEXEC, b"size=4k"))
+    flags = MS_NOSUID | MS_NODEV
+    done(libc().mount(b"scratch", folder.encode(), b"tmpfs", flags, f"size={size},mode=700".encode()))
+    done(libc().mount(b"nothing", b"/proc", b"tmpfs", flags | MS_RDONLY | MS_NOEXEC, b"size=4k"))
 
 
 def no_privileges() -> None:
     """Drop every capability for good, and let no program give any back."""
-    libc = _libc()
-    _done(libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+    no_new_privileges()
     for capability in range(64):
-        if libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) < 0:
+        if libc().prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) < 0:
             break  # the last one that this kernel knows, or none may be dropped
     header, nothing = struct.pack("=Ii", 0x20080522, 0), bytes(24)
-    _done(libc.capset(header, nothing))
+    done(libc().capset(header, nothing))
 
 
 def fewer_calls(namespaced: bool) -> bool:
@@ -143,9 +134,8 @@ def fewer_calls(namespaced: bool) -> bool:
     program = _filter(*MACHINES[platform.machine()], namespaced, os.getpid())
     code = ctypes.create_string_buffer(program)
     pointer = ctypes.create_string_buffer(struct.pack("=HxxxxxxQ", len(program) // 8, ctypes.addressof(code)))
-    libc = _libc()
-    _done(libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-    _done(libc.prctl(PR_SET_SECCOMP, 2, ctypes.byref(pointer), 0, 0))
+    no_new_privileges()
+    done(libc().prctl(PR_SET_SECCOMP, 2, ctypes.byref(pointer), 0, 0))
     return True
 
 

@@ -6,15 +6,15 @@ enters it and all that it starts. The level `limits` has no walls but these. Ker
 
 from __future__ import annotations
 
-import ctypes
 import os
 import struct
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from grader.sandbox.libc import done, libc, no_new_privileges
+
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446  # system calls, on x86_64 and aarch64 alike
 VERSION, PATH_BENEATH = 1, 1
-PR_SET_NO_NEW_PRIVS = 38
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR, TRUNCATE = 1 << 0, 1 << 1, 1 << 2, 1 << 3, 1 << 14
 FIRST, REFER = (1 << 13) - 1, 1 << 13  # what the first version knows; since the second: files that change folders
 FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE  # what can be said of a file that is no folder
@@ -23,7 +23,7 @@ FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE  # what can be said of a fil
 def version() -> int:
     """The version of Landlock that this kernel has; 0 for none."""
     try:
-        return max(_libc().syscall(CREATE_RULESET, None, 0, VERSION), 0)
+        return max(libc().syscall(CREATE_RULESET, None, 0, VERSION), 0)
     except (OSError, AttributeError):  # no such C library: not Linux
         return 0
 
@@ -32,7 +32,7 @@ def ruleset(readable: Iterable[Path], listed: Iterable[Path], writable: Iterable
     """A file descriptor of a ruleset: what may be read with all that is in it, folders whose names may be, and what may
     be read and written. Raises OSError."""
     known = FIRST | (REFER if version() > 1 else 0) | (TRUNCATE if version() > 2 else 0)
-    made = _done(_libc().syscall(CREATE_RULESET, struct.pack("=Q", known), 8, 0))
+    made = done(libc().syscall(CREATE_RULESET, struct.pack("=Q", known), 8, 0))
     for paths, rights in (
         (readable, EXECUTE | READ_FILE | READ_DIR),
         (listed, READ_DIR),
@@ -45,8 +45,8 @@ def ruleset(readable: Iterable[Path], listed: Iterable[Path], writable: Iterable
 
 def enter(made: int) -> None:
     """Hold this process, and all that it starts, to a ruleset for good. Raises OSError."""
-    _done(_libc().prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-    _done(_libc().syscall(RESTRICT_SELF, made, 0))
+    no_new_privileges()
+    done(libc().syscall(RESTRICT_SELF, made, 0))
 
 
 def without(folder: Path, hidden: set[Path]) -> Iterator[Path]:
@@ -63,17 +63,6 @@ def _allow(made: int, path: Path, rights: int) -> None:
     number = os.open(path, os.O_PATH | os.O_CLOEXEC)
     try:
         rule = struct.pack("=Qi", rights if path.is_dir() else rights & FILES, number)
-        _done(_libc().syscall(ADD_RULE, made, PATH_BENEATH, rule, 0))
+        done(libc().syscall(ADD_RULE, made, PATH_BENEATH, rule, 0))
     finally:
         os.close(number)
-
-
-def _libc() -> ctypes.CDLL:
-    return ctypes.CDLL(None, use_errno=True)
-
-
-def _done(result: int) -> int:
-    if result < 0:
-        number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number))
-    return result
